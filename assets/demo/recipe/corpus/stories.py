@@ -100,6 +100,16 @@ OPEN_PLOTS = {
     "collect": 7, "turns-into": 7, "forgets": 6, "misses": 6, "odd": 2, "can": 8, "finds": 9,
 }  # fmt: skip
 DOES = ("who ", "that ")
+# "a robot gardener", "a cat detective": what somebody with a job may be.
+SPECIES = (
+    "robot", "cat", "dog", "mouse", "bear", "fox", "owl", "penguin", "rabbit", "ghost", "dragon",
+    "monkey", "pig", "elephant", "duck",
+)  # fmt: skip
+NO_JOBS = frozenset((
+    "king", "queen", "prince", "princess", "uncle", "aunt", "grandmother", "grandfather", "grandma",
+    "grandpa", "mother", "father", "old man", "old woman", "emperor", "king of the mice", "tourist",
+    "traveller",
+))  # fmt: skip
 WITH_WISH = 0.5  # of the very short stories: something that shall happen
 VEHICLES = ("tractor", "digger", "train", "fire engine", "truck", "rocket", "bus", "car")
 PETS = (
@@ -120,6 +130,12 @@ HELPERS = (
 )  # fmt: skip
 # Requests whose wordings come from the list of another kind.
 WORDING = {"trait": "hero", "named": "hero", "two": "hero", "mood": "any", "plot": "hero"}
+
+
+def _species(rng: random.Random, hero: str) -> str:
+    """What a hero with a job is, now and then."""
+    has_job = heroes()[hero][0] == "adult" and hero not in NO_JOBS
+    return rng.choice(SPECIES) if has_job and rng.random() < 0.3 else ""
 
 
 def _wanted(rng: random.Random, wish: Wish) -> None:
@@ -181,8 +197,12 @@ def _request(rng: random.Random, reserved_wording: bool) -> tuple[str, Wish, str
         wish.trait = rng.choice(words()["traits-asked"] if rng.random() < 0.5 else plot_traits)
         if wish.hero.startswith("old "):
             return None
+        wish.trait = _species(rng, wish.hero) or wish.trait
         fill["x"] = with_article(f"{wish.trait} {wish.hero}")
         key = f"{wish.trait}/{wish.hero}"
+    elif kind == "word":
+        wish.trait = _species(rng, wish.hero)
+        fill["hero"] = f"{wish.trait} {wish.hero}".strip()
     elif kind == "named":
         pronoun = fixed or rng.choice(("he", "she"))
         wish.name = asked_name(rng, pronoun)
@@ -192,11 +212,13 @@ def _request(rng: random.Random, reserved_wording: bool) -> tuple[str, Wish, str
         child, pronoun = rng.choice(CHILDREN)
         wish.hero = early(rng, hero_nouns("animal"))
         if rng.random() < 0.2:
-            wish.hero = rng.choice(VEHICLES if rng.random() < 0.6 else hero_nouns("fantasy"))
+            wish.hero = rng.choice(VEHICLES if rng.random() < 0.6 else hero_nouns("fantasy", "sea"))
+        if rng.random() < 0.2:
+            wish.trait = rng.choice(("little", "small", "brave", "shy", "clever", "funny", "lazy"))
         wish.name = fill["name"] = asked_name(rng, pronoun)
         if known_pronoun(wish.name) != pronoun or heroes()[wish.hero][1] not in ("", pronoun):
             return None
-        fill["x"] = with_article(wish.hero)
+        fill["x"] = with_article(f"{wish.trait} {wish.hero}".strip())
         girl = "girl" if pronoun == "she" else "boy"
         fill.update(child=child, girl=girl, xs=plural_of(wish.hero), four=rng.choice(AGES))
         fill.update(she=pronoun, her="her" if pronoun == "she" else "him", She=sentence(pronoun))
@@ -302,6 +324,8 @@ def _request(rng: random.Random, reserved_wording: bool) -> tuple[str, Wish, str
     while kind == "three" and wish.clause and "{x}" not in template:
         template = rng.choice(wordings(ASKS, section, reserved_wording))
     wish.begins = "{line}" in template
+    if kind == "child" and "{x}" not in template:
+        wish.trait = ""
     if kind == "child" and not ("{x}" in template or "{xs}" in template):
         wish.hero = fill["girl"]  # the story is about the child
     if "{kind}" not in template:
