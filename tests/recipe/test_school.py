@@ -273,3 +273,13 @@ def test_a_few_lines_of_python_do_what_was_asked() -> None:
         elif count and "squares" not in asked.question and "numbers" in asked.question:
             assert lines == [str(i) for i in range(int(count[1]), int(count[2]) + 1)], asked
         assert lines[0] in asked.answer.rpartition("```")[2], asked
+
+
+def test_change_in_cents_is_right() -> None:
+    rng = random.Random(3)
+    for _ in range(300):
+        asked = arithmetic.cents(rng)
+        price = float(re.findall(r"\d+\.\d\d", asked.question)[0])
+        paid = next(int(n) for n in re.findall(r"(?<![\d.])\d+(?![\d.]*\d)", asked.question))
+        left = float(re.findall(r"So (\d+\.\d\d)", asked.answer)[0])
+        assert round(paid - price, 2) == left, asked

@@ -1606,6 +1606,52 @@ def dozens(rng: random.Random) -> Asked:
     return Asked(f"dozen {n} {question}", question, answer)
 
 
+CENTS = (
+    "I have {b} {m} and {t} costs {p}. How much is left?",
+    "i have {b} {m}, {t} is {p}, how much is left",
+    "{T} costs {p} {m}. I pay with {b}. How much change do I get?",
+    "{b} {m} minus {p}, what is left?", "What is {b} minus {p}?", "how much is {b} - {p}",
+    "I pay {p} {m} with a {b}. What do I get back?",
+    "{T} is {p} {m} and I have {b} {m}, what is left over?", "{b} - {p}", "{b} minus {p}",
+)  # fmt: skip
+SNACKS = ("an ice cream", "a coffee", "a roll", "a newspaper", "a bus ticket", "a juice", "a pen")
+
+
+def cents(rng: random.Random) -> Asked:
+    """What is left of whole coins after a price with cents, counted up from the price."""
+    whole = rng.randint(0, 9)
+    part = 5 * rng.randint(1, 19) if rng.random() < 0.3 else 10 * rng.randint(1, 9)
+    b = rng.choice((whole + 1, whole + 2, 5, 10, 20))
+    if b <= whole:
+        return cents(rng)
+    price, gap = f"{whole}.{part:02}", f"0.{100 - part:02}"
+    money, snack = rng.choice(("euros", "dollars", "pounds")), rng.choice(SNACKS)
+    wording = rng.choice(CENTS)
+    question = wording.format(b=b, m=money, t=snack, T=sentence(snack), p=price)
+    left = f"{b - whole - 1}.{100 - part:02}"
+    more = f", and from {whole + 1} to {b} it is {b - whole - 1}" if b > whole + 1 else ""
+    unit = f" {money} are left" if "{m}" in wording else f" is the result of {b} - {price}"
+    answer = f"From {price} to {whole + 1} it is {gap}{more}. So {left}{unit}."
+    return Asked(f"cents {b} {price}", sentence(question), answer, (price,))
+
+
+IS_PRIME = (
+    "Is {n} prime?", "is {n} prime", "Is {n} a prime number?", "is {n} a prime", "{n} prime?",
+    "Can you tell me if {n} is prime?", "Is {n} a prime number or not?", "is the number {n} prime",
+)  # fmt: skip
+
+
+def primes(rng: random.Random) -> Asked:
+    n = rng.randint(2, 100)
+    by = next(d for d in range(2, n + 1) if n % d == 0)
+    if by == n:
+        answer = f"Yes, {n} is a prime number: only 1 and {n} divide it."
+    else:
+        answer = f"No, {n} is not a prime number, because {by} x {n // by} = {n}."
+    question = rng.choice(IS_PRIME).format(n=n)
+    return Asked(f"prime {n} {question}", question, answer)
+
+
 GONE = (
     "a dozen {t} minus {b}", "I had a dozen {t} and {b} broke. How many are left?",
     "A dozen {t}, {b} are gone. How many now?", "A dozen {t} less {b} is how many?",
@@ -1632,7 +1678,7 @@ def decimals(rng: random.Random) -> Asked:
 
 KINDS = Kinds({
     percents: 6, as_percent: 1.5, rounding: 3, rows: 5, legs: 2.5, daily: 3, change: 4, dozens: 1.5,
-    decimals: 2,
+    decimals: 2, cents: 3, primes: 2.5,
     sums: 24, differences: 18, products: 15, quotients: 11, by_zero: 0.5, tables: 1.5, doubles: 3,
     halves: 5, rounds: 4, parts: 3, orders: 9, counting: 18, even_or_odd: 2.5,
     comparing: 2.5, neighbours: 3,
