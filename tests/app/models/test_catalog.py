@@ -213,7 +213,8 @@ def test_the_command_and_families_of_ones_own(
     assert [each["name"] for each in document["models"]] == ["acme/big"]
     text = specchat("models", str(DEMO / "draft")).stdout
     assert "mine: --family mine" in text and "· medusa  specchat heads convert medusa" in text
-    assert "acme/big (14 MiB): --target " in text
+    size = (DEMO / "target" / "model.safetensors").stat().st_size
+    assert f"acme/big ({size / 2**20:.0f} MiB): --target " in text
     run = ("run", "--prompt", "a", "--max-new-tokens", "2", "--threads", "1", "--json")
     done = json.loads(specchat(*run, "--family", "mine", "--strategies", "draft,medusa").stdout)
     assert done["target"] == str(DEMO / "target") and "families" not in done["settings"]
