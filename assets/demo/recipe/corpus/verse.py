@@ -35,7 +35,8 @@ POEMS, OPEN = plots.DATA / "poems.txt", plots.DATA / "open_poems.txt"
 RESERVED_ONE_IN = 30
 KINDS = (
     ("poem", 50), ("anypoem", 8), ("haiku", 22), ("anyhaiku", 4), ("limerick", 8),
-    ("anylimerick", 3), ("song", 7), ("riddle", 10), ("fullriddle", 3), ("riddleabout", 4),
+    ("anylimerick", 3), ("song", 7), ("opensong", 9),
+    ("riddle", 10), ("fullriddle", 3), ("riddleabout", 4),
     ("joke", 15), ("twister", 4), ("proverb", 7), ("anyproverb", 3), ("openpoem", 30),
     ("openlimerick", 22), ("forpoem", 18), ("openhaiku", 26), ("aboutjoke", 16), ("themejoke", 4),
     ("roses", 5), ("aboutroses", 3), ("wholimerick", 16), ("occasion", 18), ("knock", 9),
@@ -126,9 +127,11 @@ def poem(
     return "\n".join(text[:4]) + "\n\n" + "\n".join(text[4:])
 
 
-def song(rng: random.Random, theme: str) -> str:
+def song(
+    rng: random.Random, theme: str, parts: Mapping[str, Sequence[Couplet]] | None = None
+) -> str:
     """Two couplets with a refrain after each."""
-    parts = _couplets(theme)
+    parts = parts or _couplets(theme)
     refrain = "\n".join(favourite(rng, REFRAINS, theme))
     first = "\n".join(_verse(rng, [mostly_first(rng, parts["o"])]))
     second = "\n".join(_verse(rng, [mostly_first(rng, (*parts["c"], *parts["m"]))]))
@@ -180,14 +183,14 @@ def sample(rng: random.Random, held_out: bool = False) -> Conversation:
 
 def _made(rng: random.Random, kind: str, held_out: bool) -> tuple[list[str], str]:
     """A conversation of this kind, and the combination in it that may be reserved."""
-    same = {"openhaiku": "haiku", "openlimerick": "limerick"}
+    same = {"openhaiku": "haiku", "openlimerick": "limerick", "opensong": "song"}
     questions = wordings(ASKS, same.get(kind, kind), held_out)
     if kind == "openpoem":
         questions += wordings(ASKS, "poem", held_out)
     question = alternative(rng, rng.choice(questions))
     if kind in ("poem", "anypoem", "song"):
         return _poem_talk(rng, kind, question, held_out)
-    if kind in ("openpoem", "forpoem", "openhaiku", "aboutroses"):
+    if kind in ("openpoem", "forpoem", "openhaiku", "aboutroses", "opensong"):
         return _open_talk(rng, kind, question)
     if kind == "roses":
         said = rng.choice(read_sections(OPEN)["anyroses"])
@@ -384,6 +387,9 @@ def _open_talk(rng: random.Random, kind: str, question: str) -> tuple[list[str],
             theme, many = _open_theme(rng)
         said = rng.choice(lists["roses"]).replace("{t}", theme)
         return [typed_with(rng, asked.replace("{theme}", theme), theme), _lines(said)], key
+    if kind == "opensong":
+        they = _filled(lists["plural"], t=theme) if many else None
+        return [typed_with(rng, text, theme), song(rng, theme, they)], key
     special = "two lines" if lines == 2 else "plural" if many else ""
     they = _filled(lists[special], t=theme) if special else None
     return [typed_with(rng, text, theme), poem(rng, theme, lines, they)], key
