@@ -20,7 +20,7 @@ from assets.demo.recipe.pretrain import (
     parse_stages,
     pretrain,
 )
-from assets.demo.recipe.stream import load_stream
+from assets.demo.recipe.stream import TokenStream, load_stream
 from decoding.checkpoints.medusa import read_medusa
 from tests.support.processes import in_two_processes
 
@@ -136,7 +136,7 @@ def test_training_learns_and_saves_what_it_measured(
     stream = load_stream([str(data_file)], tokenizer)
     before = heldout_loss(model, stream, columns=32)
     config = LoopConfig(**{**vars(CONFIG), "steps": 25, "log_every": 100})
-    result = pretrain(model, tokenizer, stream, stream, config, tmp_path, 64, [(32, 1.0)])
+    result = pretrain(model, tokenizer, stream, stream, config, tmp_path, 128, [(64, 1.0)])
     loaded = LlamaForCausalLM.from_pretrained(tmp_path / "model", dtype=torch.float32)
     assert heldout_loss(loaded, stream, columns=512) == pytest.approx(result["heldout_loss"])
     assert result["heldout_loss"] < 0.6 * before
@@ -159,3 +159,10 @@ def test_schedule_warms_up_stays_and_decays() -> None:
     assert 0.1 < rates[-1] < 0.15
     longer = LoopConfig(steps=1000, warmup=10, decay=0.25, min_lr=0.1)
     assert rates[:76] == [schedule(step, longer) for step in range(76)]
+
+
+def test_a_document_learns_nothing_from_its_neighbours(model: LlamaForCausalLM) -> None:
+    documents = [[1, 9, 8, 7], [2, 6, 5, 9, 4]]
+    alone = [heldout_loss(model, TokenStream([document]), 16) for document in documents]
+    together = heldout_loss(model, TokenStream(documents), 16)
+    assert together == pytest.approx((3 * alone[0] + 4 * alone[1]) / 7)

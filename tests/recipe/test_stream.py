@@ -18,14 +18,24 @@ from assets.demo.recipe.stream import (
 from decoding.training.data import Record
 
 
-def test_a_stream_gives_every_document_once_an_epoch() -> None:
-    stream = TokenStream([[1, 2], [3], [4, 5, 6]], seed=1)
-    first, second = stream.take(0, 6), stream.take(6, 6)
-    assert sorted(first) == sorted(second) == [1, 2, 3, 4, 5, 6]
-    # Any stretch is the same however it is read, also back over an epoch's edge.
-    whole = stream.take(0, 12).tolist()
-    assert stream.take(4, 5).tolist() == whole[4:9]
-    assert stream.block(1, rows=2, columns=2).tolist() == [whole[4:6], whole[6:8]]
+def test_a_stream_gives_every_document_once_an_epoch_and_whole() -> None:
+    documents = [[1, 2], [3], [4, 5, 6], [7, 8], [9] * 6]
+    stream = TokenStream(documents, seed=1)
+    for epoch in (0, 1):  # rows of 4: the long one, cut, and [4 5 6 3], [1 2 7 8]
+        rows = [stream.block(step, 1, 4) for step in range(3 * epoch, 3 * epoch + 3)]
+        assert sorted(row.ids[0].tolist() for row in rows) == [
+            [1, 2, 7, 8], [4, 5, 6, 3], [9, 9, 9, 9],
+        ]  # fmt: skip
+        assert sorted(row.positions[0].tolist() for row in rows) == [
+            [0, 1, 0, 1], [0, 1, 2, 0], [0, 1, 2, 3],
+        ]  # fmt: skip
+    # Any step is the same whichever was asked for before, also over an epoch's edge.
+    again = stream.block(1, rows=2, columns=4)
+    whole = [stream.block(step, 1, 4).ids for step in (2, 3)]
+    assert torch.equal(again.ids, torch.cat(whole))
+    # A row that is not full ends with zeros, all at position 0.
+    (rest,) = TokenStream([[5, 6]]).blocks(8, 4)
+    assert (rest.ids.tolist(), rest.positions.tolist()) == ([[5, 6, 0, 0]], [[0, 1, 0, 0]])
 
 
 def test_the_answer_mask_covers_answers_and_their_end(

@@ -157,15 +157,25 @@ def block_size(step: int, steps: int, stages: Sequence[tuple[int, float]]) -> in
 def heldout_loss(model: LlamaForCausalLM, stream: TokenStream, columns: int = 512) -> float:
     """Mean loss per token (nats) over the whole held-out text, in rows of `columns`."""
     model.train(False)
-    rows = max(1, stream.tokens // columns)
-    ids = torch.from_numpy(stream.take(0, rows * min(columns, stream.tokens))).view(rows, -1)
-    losses = []
+    total = tokens = 0.0
     with torch.no_grad():
-        for start in range(0, rows, 8):
-            part = ids[start : start + 8].to(model.device)
-            loss = model(input_ids=part, labels=part, use_cache=False).loss
-            losses.append((float(loss), len(part)))
-    return sum(loss * n for loss, n in losses) / sum(n for _, n in losses)
+        for ids, positions in stream.blocks(8, columns):
+            ids, positions = ids.to(model.device), positions.to(model.device)
+            logits = model(input_ids=ids, position_ids=positions, use_cache=False).logits
+            losses = next_token_losses(logits[:, :-1], ids)
+            total += float(losses[positions[:, 1:] > 0].sum())
+            tokens += int((positions > 0).sum())
+    return total / tokens
+
+
+def next_token_losses(logits: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
+    """Cross entropies [rows, n - 1] of `ids` [rows, n] after the first, by `logits`
+    [rows, n - 1, V]."""
+    wanted = ids[:, 1:]
+    losses = functional.cross_entropy(
+        logits.float().flatten(0, 1), wanted.flatten(), reduction="none"
+    )
+    return losses.view(wanted.shape)
 
 
 def save(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerBase, out: Path) -> None:
@@ -206,15 +216,15 @@ def pretrain(
 
     def loss_of(step: int) -> torch.Tensor:
         columns = block_size(step, config.steps, stages)
-        ids = own_rows(stream.block(step, tokens_per_step // columns, columns)).to(model.device)
-        hidden = model.model(input_ids=ids, use_cache=False).last_hidden_state
-        logits = model.lm_head(hidden[:, :-1])
+        block = stream.block(step, tokens_per_step // columns, columns)
+        ids, positions = (own_rows(part).to(model.device) for part in block)
+        hidden = model.model(
+            input_ids=ids, position_ids=positions, use_cache=False
+        ).last_hidden_state
         answer = answer_mask(ids, assistant, end)
-        weights = torch.where(answer[:, 1:], 1.0, prompt_weight)
-        losses = functional.cross_entropy(
-            logits.float().flatten(0, 1), ids[:, 1:].flatten(), reduction="none"
-        )
-        loss = (losses * weights.flatten()).sum() / weights.sum()
+        weights = torch.where(answer[:, 1:], 1.0, prompt_weight) * (positions[:, 1:] > 0)
+        losses = next_token_losses(model.lm_head(hidden[:, :-1]), ids)
+        loss = (losses * weights).sum() / weights.sum()
         if medusa is None:
             return loss
         few = slice(step % 4, None, 4)  # of the rows: that is enough, and costs less

@@ -1,13 +1,16 @@
-"""Chat JSONL as ids to train on: documents in one endless row, and which ids are answers."""
+"""Chat JSONL as ids to train on: documents packed into rows, and which ids are answers."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import random
+from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import chain, islice
 from pathlib import Path
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -15,6 +18,8 @@ from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerBase
 
 from decoding.training.data import Record, read_sources
+
+Item = TypeVar("Item")
 
 # Put before a few conversations, so that a system turn is something that the model has seen.
 SYSTEM_TEXTS = (
@@ -57,8 +62,8 @@ def encode_all(
     return ids
 
 
-def batched(records: Iterable[Record], size: int) -> Iterator[list[Record]]:
-    stream = iter(records)
+def batched(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    stream = iter(items)
     while some := list(islice(stream, size)):
         yield some
 
@@ -92,10 +97,19 @@ def with_system_turns(records: Iterable[Record], rate: float, seed: int = 0) -> 
         yield record
 
 
-class TokenStream:
-    """Documents in one endless row, shuffled anew in every epoch; any stretch can be read.
+class Rows(NamedTuple):
+    """Ids [rows, columns] and the position of each in its document, both 0 where a row is filled
+    up. Only ids at positions above 0 can be predicted."""
 
-    What `take` gives depends only on (documents, seed, start), so training resumes at any step.
+    ids: torch.Tensor
+    positions: torch.Tensor
+
+
+class TokenStream:
+    """Documents packed whole into rows, which are shuffled anew in every epoch. A document sees
+    nothing of its neighbours if the model is given the positions. What is longer than a row is cut.
+
+    A block depends only on (documents, seed, step, its size), so training resumes at any step.
     """
 
     def __init__(
@@ -105,28 +119,59 @@ class TokenStream:
             raise ValueError("no documents to train on")
         self._documents = [np.asarray(document, dtype=np.int64) for document in documents]
         self._seed = seed
-        self._cached: tuple[int, NDArray[np.int64]] = (-1, np.empty(0, dtype=np.int64))
+        self._packed = lru_cache(maxsize=1)(self._pack)
+        self._order = lru_cache(maxsize=1)(self._shuffle)
         self.tokens = sum(len(document) for document in self._documents)
 
-    def take(self, start: int, count: int) -> NDArray[np.int64]:
-        pieces: list[NDArray[np.int64]] = []
-        while count > 0:
-            epoch, offset = divmod(start, self.tokens)
-            piece = self._epoch(epoch)[offset : offset + count]
-            pieces.append(piece)
-            start, count = start + len(piece), count - len(piece)
-        return np.concatenate(pieces)
+    def block(self, step: int, rows: int, columns: int) -> Rows:
+        """The rows of a step; steps of the same size follow each other."""
+        packed, wanted = self._packed(columns), []
+        for index in range(step * rows, (step + 1) * rows):
+            epoch, place = divmod(index, len(packed))
+            wanted.append(packed[self._order(epoch, len(packed))[place]])
+        return self._rows(wanted, columns)
 
-    def block(self, step: int, rows: int, columns: int) -> torch.Tensor:
-        """The (rows, columns) ids of a step; steps of the same size follow each other."""
-        size = rows * columns
-        return torch.from_numpy(self.take(step * size, size).reshape(rows, columns))
+    def blocks(self, rows: int, columns: int) -> Iterator[Rows]:
+        """Every row once, so many together."""
+        for some in batched(self._packed(columns), rows):
+            yield self._rows(some, columns)
 
-    def _epoch(self, epoch: int) -> NDArray[np.int64]:
-        if self._cached[0] != epoch:
-            order = np.random.default_rng((self._seed, epoch)).permutation(len(self._documents))
-            self._cached = (epoch, np.concatenate([self._documents[i] for i in order]))
-        return self._cached[1]
+    def _rows(self, packed: Sequence[Sequence[int]], columns: int) -> Rows:
+        ids, positions = (np.zeros((len(packed), columns), dtype=np.int64) for _ in range(2))
+        for row, documents in enumerate(packed):
+            start = 0
+            for document in documents:
+                part = self._documents[document][:columns]
+                stretch = slice(start, start := start + len(part))
+                ids[row, stretch], positions[row, stretch] = part, np.arange(len(part))
+        return Rows(torch.from_numpy(ids), torch.from_numpy(positions))
+
+    def _pack(self, columns: int) -> list[list[int]]:
+        """The documents of each row: the longest first, each into the row that it fills best."""
+        lengths = np.minimum([len(document) for document in self._documents], columns)
+        packed: list[list[int]] = []
+        open_rows: dict[int, list[list[int]]] = {}  # by the room that is left
+        rooms: list[int] = []  # the keys, sorted
+        for document in np.argsort(-lengths, kind="stable").tolist():
+            length = int(lengths[document])
+            at = bisect_left(rooms, length)
+            if at == len(rooms):
+                packed.append(row := [])
+                room = columns
+            else:
+                room = rooms[at]
+                row = open_rows[room].pop()
+                if not open_rows[room]:
+                    del open_rows[room], rooms[at]
+            row.append(document)
+            if left := room - length:
+                if left not in open_rows:
+                    insort(rooms, left)
+                open_rows.setdefault(left, []).append(row)
+        return packed
+
+    def _shuffle(self, epoch: int, rows: int) -> NDArray[np.int64]:
+        return np.random.default_rng((self._seed, epoch)).permutation(rows)
 
 
 def load_stream(

@@ -43,7 +43,9 @@ Sample = Callable[[random.Random, bool], Conversation]
 RECIPE = Path(__file__).parent.parent
 LONGEST = 3000  # characters of a message: longer ones do not fit the context
 
-CHANGES_SUBJECT = 0.12  # of the conversations: two that have nothing to do with each other
+# How often there is a conversation about something else before one, and before two or more that
+# have been joined so: people ask one thing after another, up to the end of the context.
+CHANGES_SUBJECT, CHANGES_AGAIN = 0.2, 0.5
 
 # Weights of the sources among the conversations. Stories are four times as long as the others.
 SOURCES: dict[str, tuple[float, Sample]] = {
@@ -87,11 +89,12 @@ def conversations(
     for name in rng.choices(names, by, k=count):
         while _spoils(messages := SOURCES[name][1](rng, held_out)):
             pass
-        if not held_out and rng.random() < CHANGES_SUBJECT:
+        likely = 0.0 if held_out else CHANGES_SUBJECT
+        while rng.random() < likely:
             (other,) = rng.choices(names, by)
             while _spoils(before := SOURCES[other][1](rng, held_out)):
                 pass
-            messages = [*before, *messages]
+            messages, likely = [*before, *messages], CHANGES_AGAIN
         yield {"category": name, "messages": messages}
 
 
