@@ -18,6 +18,8 @@ g might use its nodes better (Sequoia, 2402.12374), so these values are slightly
 What an earlier run accepted says something about the next, and so do the trees that it drafted
 with another gamma. What its rounds took does not, because the machine may have been busier: only
 how long drafting took beside the target's pass. So times are those of one run, as its speed is.
+What passes took when they were measured at the start is used for its proportions alone, and only if
+the run, whose ends are known (rounds without drafts, and with its gamma), has about the same ones.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from math import sqrt
+from math import ceil, hypot, sqrt
 from statistics import fmean, median, stdev
 
 from decoding.cost.acceptance import PRIOR_ACCEPTANCE, Rate
@@ -36,6 +38,7 @@ from decoding.round import Round
 
 MIN_LIMIT = 16  # the largest gamma of a forecast is at least this
 MIN_ROUNDS = 8  # that reached a position, to estimate its acceptance
+ALIKE = 1.3  # how far modelled times may be from measured ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,9 @@ class Forecast:
     """`speeds[g]` in tokens per second, g from 0 (no drafts). `break_even`: the acceptance rate
     alpha, equal at all positions, from which the present `gamma` is faster than no drafts; None if
     1 would not be enough. Speeds above gamma `seen` are extrapolated: too few rounds drafted that
-    far. `errors[g]`: the standard error of `speeds[g]` due to the acceptance, for g up to `seen`.
+    far. `errors[g]`: the standard error of `speeds[g]` due to the acceptance and to how unequally
+    long rounds took, for g up to `seen`. `doubtful`: a round without drafts did not take what it
+    should beside one with them, so what others take is a straight line between the two.
     """
 
     speeds: tuple[float, ...]
@@ -51,6 +56,7 @@ class Forecast:
     break_even: float | None
     seen: int
     errors: tuple[float, ...] = ()
+    doubtful: bool = False
 
     @property
     def best(self) -> int:
@@ -97,26 +103,55 @@ def forecast(
         return None
     most = max(MIN_LIMIT, gamma, gammas[0]) if limit is None else limit
     tau = list(accumulate(survival(asked, most, run), initial=1.0))
-    seconds, spent = _seconds(asked, run, others, pass_costs, at_once, most)
+    seconds, modelled = _seconds(asked, run, others, pass_costs, at_once, most)
+    spent = sum(modelled)
     expected = sum(tau[min(record.gamma, most)] for record in run) / spent
-    measured = sum(len(r.emitted) for r in run) / sum(r.total_seconds for r in run)
-    factor = (speed or measured) / expected
-    speeds = [factor * tokens / time for tokens, time in zip(tau, seconds, strict=True)]
+    took = [record.total_seconds for record in run]
+    factor = (speed or sum(len(record.emitted) for record in run) / sum(took)) / expected
     plain = [r.total_seconds - r.draft_seconds for r in (*run, *others) if not r.drafted]
-    speeds[0] = alone or (1 / fmean(plain) if len(plain) >= MIN_ROUNDS else speeds[0])
+    without = alone or (1 / fmean(plain) if len(plain) >= MIN_ROUNDS else factor / seconds[0])
+    ran = fmean(min(record.gamma, most) for record in run)
+    seconds, agree = _between(seconds, factor / without, ran)
+    speeds = [factor * tokens / time for tokens, time in zip(tau, seconds, strict=True)]
+    speeds[0] = without
     now = min(gamma, most)
     even = break_even(tau[now] / speeds[now] * speeds[0], now)
     seen = gammas[MIN_ROUNDS - 1]
+    slower = [real / model for real, model in zip(took, modelled, strict=True)]
+    unequal = error_of_mean(slower) / fmean(slower)
     errors = tuple(
-        factor * standard_error(asked, g) / seconds[g] for g in range(min(seen, most) + 1)
+        speeds[g] * hypot(standard_error(asked, g) / tau[g], unequal)
+        for g in range(min(seen, most) + 1)
     )
-    return Forecast(tuple(speeds), now, even, seen, errors)
+    return Forecast(tuple(speeds), now, even, seen, errors, not agree)
+
+
+def _between(seconds: list[float], plain: float, ran: float) -> tuple[list[float], bool]:
+    """The modelled seconds of rounds by gamma, which are right at the gamma that `ran`, corrected
+    so that those without drafts take the measured `plain`; and whether they were about right there.
+    No round with drafts is quicker than one without."""
+    wrong = plain / seconds[0]
+    if not ran:
+        return seconds, True
+    below = int(ran)
+    there = seconds[below] + (ran - below) * (seconds[ceil(ran)] - seconds[below])
+    agree = 1 / ALIKE <= wrong <= ALIKE
+    if agree:
+        parts = [min(g / ran, 1.0) for g in range(len(seconds))]
+        found = [time * (wrong + (1.0 - wrong) * x) for time, x in zip(seconds, parts, strict=True)]
+    else:
+        found = [plain + (there - plain) * g / ran for g in range(len(seconds))]
+    least = min(plain, there)
+    return [max(time, least) for time in found], agree
 
 
 def standard_error(asked: Sequence[Round], gamma: int) -> float:
     """Of tau(gamma): of the mean of min(a, gamma) over the rounds with at least this gamma."""
-    kept = [min(len(record.accepted), gamma) for record in asked if record.gamma >= gamma]
-    return stdev(kept) / sqrt(len(kept)) if len(kept) > 1 else 0.0
+    return error_of_mean([min(len(r.accepted), gamma) for r in asked if r.gamma >= gamma])
+
+
+def error_of_mean(values: Sequence[float]) -> float:
+    return stdev(values) / sqrt(len(values)) if len(values) > 1 else 0.0
 
 
 def survival(asked: Sequence[Round], most: int, run: Sequence[Round] = ()) -> list[float]:
@@ -166,9 +201,9 @@ def _seconds(
     pass_costs: Sequence[tuple[float, float]],
     at_once: bool,
     most: int,
-) -> tuple[list[float], float]:
+) -> tuple[list[float], list[float]]:
     """[g]: expected seconds of a round with gamma g, modelled by medians, from the drafts with the
-    least gamma from g on that there are; and the sum over the rounds of the run."""
+    least gamma from g on that there are; and those of each round of the run."""
     passes = [(len(r.tokens), r.verify_seconds) for r in (*run, *(() if pass_costs else others))]
     verify = fit_verify(passes, Curve(tuple(pass_costs)) if pass_costs else None)
     here = set(map(id, run))
@@ -193,8 +228,8 @@ def _seconds(
             count * _round_seconds(costs, sizes, gamma, g) for sizes, count in shapes[gamma].items()
         )
         seconds.append(sum(taken) / shapes[gamma].total())
-    spent = sum(costs.seconds(r.shape.depth, len(r.tokens), drafting=r.drafted > 0) for r in run)
-    return seconds, spent
+    own = [costs.seconds(r.shape.depth, len(r.tokens), drafting=r.drafted > 0) for r in run]
+    return seconds, own
 
 
 def _round_seconds(costs: CostModel, sizes: Sequence[int], gamma: int, g: int) -> float:

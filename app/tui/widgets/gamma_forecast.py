@@ -19,9 +19,10 @@ MEANING = (
     "Expected tokens a second of this prompt at gamma 0, 1, 2, …: as the scoreboard measured; at "
     "another gamma by the times of the last run, and by how often drafts were right in it and, "
     "with less weight, in the session. With a gamma above 16 a column stands for several. ± is two "
-    "standard errors. The best column and that of gamma now have the colours of their words. "
-    "Dim columns and a ? are guesses: too few drafts were so long, they are taken to go on as the "
-    "shorter ones did."
+    "standard errors; a ? in its place: passes took other shares of the time than at the start, as "
+    "on a busy machine. The best column and that of gamma now have the colours of their words. "
+    "Dim columns and a ? behind γ are guesses: too few drafts were so long, they are taken to go "
+    "on as the shorter ones did."
 )
 
 
@@ -131,7 +132,9 @@ def peaks(speeds: tuple[float, ...], each: int) -> tuple[float, ...]:
 
 
 def error(found: Forecast, gamma: int) -> str:
-    """Two standard errors, if known."""
+    """Two standard errors, if known; "?" if the costs behind the speed are doubtful."""
+    if found.doubtful and gamma not in (0, found.gamma):
+        return "?"
     return f"±{speed(2 * found.errors[gamma])}" if gamma < len(found.errors) else ""
 
 

@@ -130,8 +130,10 @@ def places_of(state: AppState, found: list[LaneScore]) -> dict[int, int]:
 
 
 def suggestion(found: Forecast, slow: LaneScore) -> Suggestion | None:
-    """The best gamma among those that were tried, if it is enough of a gain over what was
-    measured."""
+    """The best gamma among those that were tried, if it is enough of a gain over what was measured
+    and its cost is not in doubt."""
+    if found.doubtful and found.best_seen:
+        return None
     speed = found.speeds[found.best_seen]
     enough = slow.speed is None or speed > GAIN * slow.speed.median
     return Suggestion(found.best_seen, speed) if enough else None

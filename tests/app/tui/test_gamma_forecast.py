@@ -8,9 +8,12 @@ import pytest
 
 from app.engine.events import Finished, Loaded, RoundFinished, RunFinished
 from app.engine.metrics import metrics_of
+from app.report.spread import Spread
+from app.report.verdict import LaneScore, Suggestion
 from app.tui.format.bars import HEIGHTS, curve
 from app.tui.state.app_state import AppState
 from app.tui.widgets.gamma_forecast import GammaForecast, forecast_for_lane, forecast_line
+from app.tui.widgets.scoreboard import suggestion
 from decoding.cost.forecast import MIN_ROUNDS, Forecast
 from decoding.params import Params
 from decoding.stats import Stats
@@ -90,6 +93,18 @@ def test_beyond_what_was_seen_it_is_called_a_guess() -> None:
     assert "now γ1 150" in dim.plain and "$quiet" in {str(span.style) for span in dim.spans}
     certain = forecast_line(replace(found, seen=4), None, 98)
     assert "?" not in certain.plain and "guess" not in certain.plain
+
+
+def test_what_busy_passes_say_has_a_question_mark_and_is_not_suggested() -> None:
+    sure = Forecast((20.0, 60.0, 30.0), 2, 0.377, 2, (0.0, 1.0, 2.0))
+    doubtful = replace(sure, doubtful=True)
+    assert "best γ1 ≈ 60±2.0 tok/s · now γ2 30" in forecast_line(sure, None, 98).plain
+    assert "best γ1 ≈ 60? tok/s · now γ2 30" in forecast_line(doubtful, None, 98).plain
+    score = LaneScore(number=2, title="Draft model", speed=Spread(30.0, 30.0, 30.0))
+    assert suggestion(sure, score) == Suggestion(1, 60.0)
+    assert suggestion(doubtful, score) is None
+    plain = replace(doubtful, speeds=(70.0, 60.0, 30.0))  # γ 0 was measured
+    assert suggestion(plain, score) == Suggestion(0, 70.0)
 
 
 @pytest.mark.parametrize("width", [58, 78, 98])

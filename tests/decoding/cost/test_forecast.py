@@ -216,6 +216,37 @@ def test_at_the_gamma_that_was_run_it_is_what_was_measured() -> None:
     assert middle[0] < path[3] < middle[1] and path[0] > 0.7
 
 
+def test_costs_measured_while_the_machine_was_busy_promise_nothing_that_cannot_be() -> None:
+    """With g drafts a pass gives g + 1 tokens at most, in no less time than one of the target
+    alone: what the passes' costs say of the sizes between is believed only if they fit the run."""
+    machine = Machine((0.9,), level=0.2, node=0.1)
+    run = [machine.round(4) for _ in range(ROUNDS)]
+    alone = machine.speed(0)
+    kinked = [(1, 0.2), (4, 0.22), (8, 1.0), (64, 7.0)]  # the larger passes were disturbed
+    flat = [(1, 1.0), (64, 1.0)]
+    for costs in (kinked, flat):
+        found = forecast(run, 4, alone=alone, pass_costs=costs)
+        assert found is not None and found.now == pytest.approx(machine.speed(4), rel=0.05)
+        for gamma, speed in enumerate(found.speeds):
+            assert speed <= (gamma + 1) * alone
+        for gamma in (1, 2, 3):
+            assert found.speeds[gamma] == pytest.approx(machine.speed(gamma), rel=0.1)
+        assert found.doubtful
+    agreeing = forecast(run, 4, alone=alone, pass_costs=table(machine))
+    assert agreeing is not None and not agreeing.doubtful
+    assert agreeing.speeds[2] == pytest.approx(machine.speed(2), rel=0.05)
+
+
+def test_the_error_is_larger_where_rounds_took_unequally_long() -> None:
+    machine = Machine((0.8,), level=0.1)
+    calm = [machine.round(4) for _ in range(60)]
+    shaken = [slower(each, 1.0 + at % 2 * 3) for at, each in enumerate(calm)]
+    steady, uneven = forecast(calm, 4), forecast(shaken, 4)
+    assert steady is not None and uneven is not None
+    errors = [found.errors[4] / found.now for found in (steady, uneven)]
+    assert errors[1] ** 2 - errors[0] ** 2 == pytest.approx((0.6 / 60**0.5) ** 2, rel=0.1)
+
+
 def test_heads_that_guess_all_at_once_take_as_long_for_less() -> None:
     machine = Machine((0.8,), level=0.0, start=0.4)
     rounds = [machine.round(3) for _ in range(ROUNDS)]
