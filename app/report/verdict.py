@@ -143,9 +143,12 @@ def verdict(scores: Sequence[LaneScore], again: str = "") -> Verdict | None:
         text = f"So far the big model alone is ahead of {best.title}."
         return Verdict(text, "so far AR is ahead", None, plain.number)
     if best.incredible:
+        tau = best.tokens_per_pass or 0.0
+        digits = next((d for d in (1, 2) if f"{factor:.{d}f}" != f"{tau:.{d}f}"), 3)
         text = (
-            f"{best.title} came out {times}, which can't be with {best.tokens_per_pass:.1f} tokens "
-            f"a pass: something else kept the machine busy. {again} runs it again."
+            f"{best.title} came out {factor:.{digits}f} times as fast, which can't be with "
+            f"{tau:.{digits}f} tokens a pass: something else kept the machine busy. {again} runs "
+            "it again."
         )
         return Verdict(text, f"{short}? more than its τ", None, best.number)
     if best.few:

@@ -96,6 +96,8 @@ def test_few_tokens_and_impossible_speeds_are_nothing_to_be_proud_of() -> None:
     busy = verdict([AR, score(4, "EAGLE-3", 138.0, 2.3, tokens_per_pass=2.0)], "F5")
     assert busy is not None and busy.factor is None
     assert "can't be with 2.0 tokens a pass" in busy.text
+    close = verdict([AR, score(4, "EAGLE-3", 138.0, 5.04, tokens_per_pass=4.96)], "F5")
+    assert close and "5.04 times as fast, which can't be with 4.96 tokens a pass" in close.text
     assert not AR.incredible  # a lane without drafts has no such limit: 1.0 against 1.0
     assert not score(2, "Draft alone", 400.0, 6.0, on_target=False).incredible
 
