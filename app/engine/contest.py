@@ -100,9 +100,18 @@ def server_contestant(lane: ServerLane, questions: Sequence[Question]) -> Contes
 
 
 def answer_in_turn(
-    contestants: Mapping[str, Contestant], ids: Sequence[int], index: int, turn: int
+    contestants: Mapping[str, Contestant],
+    ids: Sequence[int],
+    index: int,
+    turn: int,
+    before: Callable[[int], None] = lambda number: None,
 ) -> dict[str, Answer]:
-    """All contestants' answers to one prompt; `turn` rotates their order."""
+    """All contestants' answers to one prompt; `turn` rotates their order. `before` is called
+    before each answer, with its number, from 1."""
     names = list(contestants)
     first = turn % len(names)
-    return {name: contestants[name](ids, index) for name in names[first:] + names[:first]}
+    answers = {}
+    for number, name in enumerate(names[first:] + names[:first], 1):
+        before(number)
+        answers[name] = contestants[name](ids, index)
+    return answers

@@ -202,8 +202,8 @@ class Experiment:
         number of prompts."""
         left, prompts = list(self.candidates), self.prompts
         for turn in range(len(prompts)):
-            self._say(f"screening: {len(left)} settings left, prompt {turn + 1} of {len(prompts)}")
-            self._answer(left, contestants, turn, turn)
+            what = f"prompt {turn + 1} of {len(prompts)}"
+            self._answer(left, contestants, turn, turn, f"screening, {what}: setting")
             best = {kind: max(e.speed for e in left if e.kind == kind) for kind in kinds(left)}
             left = [each for each in left if each.speed >= KEPT * best[each.kind]]
             if len(left) == len(best) or self._elapsed >= SCREENING:
@@ -217,8 +217,9 @@ class Experiment:
         screening. Finalists that are clearly slower than the baseline answer only a few."""
         left, most = list(finalists), REPEATS * len(self.prompts)
         for turn in range(most):
-            self._say(f"measuring: {len(left)} left, answer {turn + 1} of {most}")
-            self._answer(left, contestants, (first + turn) % len(self.prompts), turn)
+            index = (first + turn) % len(self.prompts)
+            what = f"measuring, answer {turn + 1} of at most {most}: setting"
+            self._answer(left, contestants, index, turn, what)
             if turn + 1 >= MIN_ANSWERS:
                 left = [each for each in left if not _slower(each, baseline_of(each, finalists))]
             if self._elapsed >= 1.0 or not any(each.strategy.drafts for each in left):
@@ -238,9 +239,13 @@ class Experiment:
         contestants: Mapping[str, Contestant],
         index: int,
         turn: int,
+        what: str,
     ) -> None:
+        def say(number: int) -> None:
+            self.report(f"{what} {number} of {len(left)}", min(self._elapsed, 1.0))
+
         names = {each.name: contestants[each.name] for each in left}
-        answers = answer_in_turn(names, self.prompts[index], index, turn)
+        answers = answer_in_turn(names, self.prompts[index], index, turn, say)
         for each in left:
             each.answers.append(answers[each.name])
 
@@ -248,9 +253,6 @@ class Experiment:
     def _elapsed(self) -> float:
         """The share of the budget."""
         return (time.perf_counter() - self.begun) / self.budget
-
-    def _say(self, what: str) -> None:
-        self.report(what, min(self._elapsed, 1.0))
 
     def _check_cancelled(self) -> None:
         if self.cancelled():

@@ -106,3 +106,19 @@ def test_what_is_cancelled_ends_before_its_next_round(family: LoadedModels) -> N
     with pytest.raises(InterruptedError):
         experiment.run()
     assert rounds == 21
+
+
+def test_every_setting_counts_for_the_progress(family: LoadedModels) -> None:
+    """Also while a single prompt is screened, which takes most of the time."""
+    lanes = [LaneSpec("ar", "ar"), LaneSpec("lookup", "lookup")]
+    params, said = Params(max_new_tokens=8), list[tuple[str, float | None]]()
+    tried = candidates(lanes, family, params)
+    experiment = Experiment(
+        family, tried, [[1, 2]], params, family.stop(True, ()), 7, 60.0,
+        lambda what, part: said.append((what, part)),
+    )  # fmt: skip
+    experiment.compete()
+    screening = [part for what, part in said if what.startswith("screening, prompt 1 of 1")]
+    assert len(screening) == len(tried) == 5
+    assert len(set(screening)) == 5  # each further than the one before
+    assert f"screening, prompt 1 of 1: setting 5 of {len(tried)}" in dict(said)

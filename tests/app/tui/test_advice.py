@@ -46,8 +46,8 @@ async def test_it_asks_shows_and_gives_the_settings_to_a_lane(
         (asked,) = stage.engine.asked(StartAdvice)
         assert "for about a minute" in words(stage)
         assert asked.seconds == 60.0 and asked.examples[0] == examples()[0].turns[0]
-        await stage.tell(Advice("screening: 9 settings left", 0.25))
-        assert "25%" in stage.text and "screening: 9 settings left" in words(stage)
+        await stage.tell(Advice("screening, prompt 1 of 4: setting 3 of 9", 0.25))
+        assert "25%" in stage.text and "screening, prompt 1 of 4: setting 3 of 9" in words(stage)
         await stage.press("enter")  # there is nothing to use yet
         await stage.tell(Advice(document=DOCUMENT))
         assert "→ Use draft:gamma=4: 2.00 times as fast" in words(stage)
