@@ -41,19 +41,20 @@ def lane_title(state: AppState, number: int, lane: LaneState) -> tuple[list[Part
     left = [Part(str(number), color), Part(lane.info.title, color)]
     changed = changes_since(lane, state.params)
     facts = settings_in_title(lane, params_of_figures(lane, state.params))
-    left += [Part(fact, "$quiet", 3) for fact in facts]
+    left += [Part(fact, "$quiet", 3, alone=True) for fact in facts]
     if lane.tree != DEFAULT_TREE:
         left.append(Part(lane.tree, "$quiet", 4))
     if mark := phase_mark(state, lane):
         left.append(Part(mark, "$error" if lane.phase is Phase.ERROR else "$primary"))
     if changed:
-        first, *more = (text.replace("gamma ", "γ") for text in changed)
-        left.append(Part(f"next {first}{', …' * bool(more)}", "$warning", 2))
+        first, *more = (shortest(text) for text in changed)
+        left.append(Part(f"next {first}{'…' * bool(more)}", "$warning", 2))
     if state.answers_differ and lane.info.name == state.goes_on_from:
         left.append(Part("next turn goes on here", "italic $primary", 5))
     if (place := state.place(lane.info.name)) is not None:
         rank = 4 if changed else 1  # then it is of a race that is not the next one's
-        left.append(Part(ordinal(place), "bold $success" if place == 0 else "$foreground", rank))
+        style = "bold $success" if place == 0 else "$foreground"
+        left.append(Part(ordinal(place), style, rank, alone=True))
     right = [LOSSY] if lane.lossy else []
     if metrics := lane.metrics:
         if metrics.tokens_per_second is not None:
@@ -61,6 +62,12 @@ def lane_title(state: AppState, number: int, lane: LaneState) -> tuple[list[Part
         if metrics.speedup is not None:
             right.append(speedup_part(lane, metrics.speedup, metrics))
     return left, right
+
+
+def shortest(setting: str) -> str:
+    """A setting in words as titles have it: γ8, T1.1."""
+    name, _, value = setting.partition(" ")
+    return {"gamma": f"γ{value}", "temp": f"T{value.rstrip('0').rstrip('.')}"}.get(name, setting)
 
 
 def phase_mark(state: AppState, lane: LaneState) -> str:

@@ -9,11 +9,12 @@ from rich.cells import cell_len, set_cell_size
 
 class Part(NamedTuple):
     """Some words of a row. If the row is too long, parts with the highest `rank` are dropped first;
-    rank 0 always stays."""
+    rank 0 always stays. `alone`: it stays where there is room, also if a lower rank has none."""
 
     text: str
     style: str = ""
     rank: int = 0
+    alone: bool = False
 
 
 def fitted(text: str, cells: int) -> str:

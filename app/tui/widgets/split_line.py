@@ -107,15 +107,24 @@ class StatusLine(SplitLine):
 def fitting(
     left: Sequence[Part], right: Sequence[Part], room: int
 ) -> tuple[list[Part], list[Part]]:
-    """Drop the parts with the highest rank until both sides fit with a gap between them."""
-    kept_left, kept_right = list(left), list(right)
-    while joined(kept_left).cell_length + joined(kept_right).cell_length + 1 > room:
-        worst = max((*kept_left, *kept_right), key=lambda part: part.rank, default=None)
-        if worst is None or worst.rank == 0:
-            break
-        kept_left = [part for part in kept_left if part.rank < worst.rank]
-        kept_right = [part for part in kept_right if part.rank < worst.rank]
-    return kept_left, kept_right
+    """Drop the parts with the highest rank until both sides fit with a gap between them, and put
+    those back that may stand alone and still fit."""
+    parts = [*left, *right]
+
+    def sides(kept: set[int]) -> tuple[list[Part], list[Part]]:
+        there = [part for at, part in enumerate(left) if at in kept]
+        return there, [part for at, part in enumerate(right, len(left)) if at in kept]
+
+    def fit(kept: set[int]) -> bool:
+        return sum(joined(side).cell_length for side in sides(kept)) + 1 <= room
+
+    kept = set(range(len(parts)))
+    while not fit(kept) and (worst := max((parts[at].rank for at in kept), default=0)):
+        kept = {at for at in kept if parts[at].rank < worst}
+    for at, part in sorted(enumerate(parts), key=lambda each: each[1].rank):
+        if part.alone and fit({*kept, at}):
+            kept.add(at)
+    return sides(kept)
 
 
 def joined(parts: Sequence[Part]) -> Content:

@@ -7,10 +7,13 @@ from typing import Any
 
 import pytest
 
+from app.tui.format.labels import lane_title
 from app.tui.format.setting_changes import changes
-from app.tui.state.lane_state import LaneState
+from app.tui.state.app_state import AppState
+from app.tui.state.lane_state import LaneState, Phase
+from app.tui.widgets.split_line import fitting
 from decoding.params import Params, with_settings
-from tests.support.scripted import lane, prefilled, stepped
+from tests.support.scripted import lane, metrics, prefilled, stepped
 from tests.support.stage import Play
 
 HOT = {"temperature": 0.8, "top_p": 0.9}
@@ -76,12 +79,35 @@ async def test_a_title_says_which_settings_its_speed_belongs_to(
         if size[0] == 100:
             assert "Scoreboard with the settings before the change" in stage.text
         stage.app.change_params({"temperature": 0.8})
-        assert "next γ8, …" in stage.text
+        assert "next γ8…" in stage.text
         stage.app.change_params({"gamma": None, "temperature": 0.0})
         assert "next γ" not in stage.text and "settings before" not in stage.text
         await stage.begin("Again", 1)
         stage.app.change_params({"gamma": 8})
         assert "next γ" not in stage.text
+
+
+def test_a_narrow_title_keeps_what_fits() -> None:
+    """What has no room does not take along what has."""
+    state = AppState(Params())
+    state.set_lanes((lane("ar"), lane("draft", gamma=4, title="Draft model")))
+    draft = state.lanes["draft"]
+    for each in state.lanes.values():
+        each.metrics, each.phase = metrics(), Phase.DONE  # 19.8 tok/s 1.77×
+    draft.round_events = [stepped("draft", [], [], "b", params=Params())]
+    state.params = with_settings(Params(), {"temperature": 1.1, "gamma": 8})
+
+    def title(room: int) -> str:
+        left, _ = fitting(*lane_title(state, 2, draft), room)
+        return " ".join(part.text for part in left)
+
+    assert title(60) == "2 Draft model γ4 ✓ next γ8… 2nd"
+    assert title(48) == "2 Draft model γ4 ✓ next γ8…"
+    assert title(43) == "2 Draft model γ4 ✓ 2nd"
+    assert title(40) == "2 Draft model γ4 ✓"
+    state.params = with_settings(Params(), {"temperature": 1.1})
+    assert title(49) == "2 Draft model γ4 ✓ next T1.1"
+    assert title(48) == "2 Draft model ✓ next T1.1"
 
 
 async def test_a_changed_setting_is_marked_in_the_text_but_not_in_the_answer(play: Play) -> None:
