@@ -32,6 +32,8 @@ class Words(Static):
     def show(self, words: Content) -> None:
         if not (isinstance(self.content, Content) and words.is_same(self.content)):
             self.update(words)
+            # Else a layout between two changes fixes the first text's height for the second.
+            self._layout_updates += 1
 
 
 class FactRow(Horizontal):

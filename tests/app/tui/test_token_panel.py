@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from textual.content import Content
 
 from app.engine.commands import RecordProbabilities
 from app.engine.events import Prefilled, RoundFinished
 from app.tui.format.token_facts import TokenFacts, facts_here
 from app.tui.state.lane_state import LaneState
+from app.tui.widgets.token_panel import TokenScroll, Words
 from decoding.params import Params, with_settings
 from decoding.round import Round, TokenEvent, TokenFate, TokenProbs
+from tests.support.quiet import quiet
 from tests.support.rounds import CHAIN, TEXTS
 from tests.support.scripted import lane, metrics, prefilled, stepped
 from tests.support.stage import Play, Stage
@@ -204,6 +207,20 @@ async def test_a_round_without_probabilities_shows_what_is_known(play: Play) -> 
         assert "No probabilities recorded: F5" in stage.text
         assert "correction: it stands where a draft was" in stage.text
         assert "entropy" not in stage.text
+
+
+async def test_a_list_that_replaces_a_sentence_at_once_has_room(play: Play) -> None:
+    async with play((60, 24)) as stage:
+        await stage.to_lane(2)
+        await stage.press("w")
+        await done(stage)
+        words = stage.app.main.query_one("#likely", Words)
+        words.show(Content("Working out the probabilities …"))
+        stage.app.main.query_one(TokenScroll)._clear_arrangement_cache()  # a row beside it changed
+        stage.app.main._refresh_layout()
+        stage.app.main.show_state()
+        await quiet()
+        assert "likeliest here" in stage.text and "✓ ·and" in stage.text, stage.text
 
 
 async def test_texts_of_tokens_are_no_markup(play: Play) -> None:
