@@ -258,7 +258,12 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
         stage = TourStage(recording, self.state.keys, self.clock)
         await self.push_screen(stage)
         await stage.begin()
-        self.push_screen(TourScreen(stage), lambda _: self.pop_screen())
+
+        def end(_: None) -> None:
+            self.pop_screen()
+            self.main.action_focus_prompt()  # the last step says to type a question
+
+        self.push_screen(TourScreen(stage), end)
 
     def action_examples(self) -> None:
         if not examples():

@@ -15,6 +15,7 @@ from app.engine.events import (
     Event,
     Loaded,
     LoadFailed,
+    Loading,
     RunFinished,
     RunRejected,
     Schedule,
@@ -133,6 +134,7 @@ class RunActions(AppBase):
     def _reopen_engine(self) -> None:
         """Load again, after the models were lost or could not be loaded."""
         self.state.begin_anew()
+        self.state.loading = Loading("the models again", None)
         self.engine.open()
 
     def action_again(self) -> None:

@@ -246,9 +246,9 @@ def status_left(state: AppState, said: Verdict | None = None, commands: str = ""
     if state.ended:
         return [Part(f"{state.ended}: {state.keys['run.again']} begins it anew", "$error")]
     if state.queued:
-        what = state.loading.what if state.loading else "the models are there"
+        what = f" ({state.loading.what})" if state.loading else ""
         done = "this answer is done" if state.running else "the conversation is open"
-        done = done if state.loaded else f"loading is done ({what})"
+        done = done if state.loaded else f"loading is done{what}"
         then = f"“{shortened(state.queued[-1], QUEUED_CELLS)}” runs when {done}"
         if (before := len(state.queued) - 1) and state.loaded:
             then += f", after {pluralize(before, 'question')}"

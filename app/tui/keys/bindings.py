@@ -145,7 +145,7 @@ CURSOR_KEYS = [
 ]  # fmt: skip
 
 SEARCH_KEYS = [  # active during a search
-    key("n", "screen.hit(1)", "Next place", "search.next", "While searching: the next place"),
+    key("n,enter", "screen.hit(1)", "Next place", "search.next", "While searching: the next place"),
     key("N", "screen.hit(-1)", "Place before", "search.before",
         "While searching: the place before"),
 ]  # fmt: skip
@@ -211,11 +211,13 @@ def key_bar_state(
     cursor: bool,
     zoomed: bool,
     searching: bool,
+    missing: bool,
 ) -> tuple[dict[str, str], set[str], tuple[str, ...]]:
     """The names of some actions in the present state, the actions to hide because they would do
     nothing, and those that have room before all others. `slider`: one has the focus, `number`: one
     is typed there, `looking`: a panel is open, `alone`: in place of the lanes, `cursor`: the pane
-    in focus has one, `searching`: words are marked in it."""
+    in focus has one, `searching`: words are marked in it,
+    `missing`: it has none of them."""
     names = dict(BAR_NAMES)
     slow = state.slow_motion is not None
     leaves_slider = slider and not (typing or state.running or slow)
@@ -232,6 +234,8 @@ def key_bar_state(
         hidden |= {"round(-1)", "round(1)"}
     if typing:
         hidden.add("focus_prompt")  # the letters are there already
+    if missing:
+        hidden |= {"screen.hit(1)", "screen.hit(-1)"}
     if number:
         hidden |= {"step(-1)", "step(1)", "edge(False)", "edge(True)", "again", *OF_CHARACTERS}
         names["reset"] = "Erase"

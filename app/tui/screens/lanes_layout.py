@@ -307,6 +307,7 @@ class LanesLayout(Screen[None]):
             cursor=self.pane_here is not None and self.pane_here.view.cursor is not None,
             zoomed=self.zoomed,
             searching=bool(self.searched),
+            missing=self.pane_here is not None and self.pane_here.view.missing(self.searched),
         )
         self.query_one(KeyBar).show(names, hidden, needed)
 

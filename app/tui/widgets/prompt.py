@@ -182,6 +182,21 @@ class Prompt(TextArea):
             raise SkipAction
         super().action_redo()
 
+    def action_delete_to_start_of_line(self) -> None:
+        """As in a shell, of the line that was written, which may be wrapped."""
+        row, column = self.selection.end
+        if column:
+            self.delete((row, 0), (row, column))
+        else:
+            super().action_delete_to_start_of_line()
+
+    async def action_delete_to_end_of_line_or_delete_line(self) -> None:
+        row, column = self.selection.end
+        if column < (end := len(self.document[row])):
+            self.delete((row, column), (row, end))
+        else:
+            await super().action_delete_to_end_of_line_or_delete_line()
+
     def action_newline(self) -> None:
         self.insert("\n")
 

@@ -11,7 +11,7 @@ class SearchLine(Input):
 
     BINDINGS = [
         Binding("enter", "submit", "Find", id="search.find",
-                tooltip="To the first place that was found; n and N go on from there"),
+                tooltip="To the first place that was found; n or Enter and N go on from there"),
         Binding("escape", "screen.end_search", "Close", id="search.close",
                 tooltip="Back to the lane, and no longer mark what was found"),
     ]  # fmt: skip

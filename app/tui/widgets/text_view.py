@@ -174,6 +174,10 @@ class TextView(ScrollView, can_focus=True):
             self.refresh()
         return self._hit + 1, count
 
+    def missing(self, words: str) -> bool:
+        """Whether it was searched for these words and has none of them."""
+        return bool(words) and words == self.searched and not self._hits
+
     def show_lines(self, first: int, last: int) -> None:
         top, height = self.scroll_offset.y, self.scrollable_content_region.height
         y = min(first, max(top, last - height + 1))

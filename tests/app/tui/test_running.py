@@ -348,6 +348,7 @@ async def test_a_load_failure_can_be_read_and_the_app_lives_on(play: Play) -> No
         assert stage.app.main.prompt.text == "Early" and "F5 tries again" in stage.text
         await stage.press("enter")
         assert stage.engine.opened == 2 and "Nothing could" not in stage.text
+        assert "“Early” runs when loading is done (the models again)" in stage.text
         await stage.tell(EngineExited("killed"))
         assert "Nothing could be loaded" in stage.text and "killed" in stage.text
         assert stage.app.main.prompt.text == "Early"

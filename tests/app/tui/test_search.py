@@ -37,6 +37,8 @@ async def test_places_are_gone_to_one_by_one(play: Play) -> None:
         assert "1 of 2" in stage.text and any("The cat." in line for line in stage.lines(1))
         await stage.press("N")
         assert "2 of 2" in stage.text and not stage.engine.asked(StepRound)
+        await stage.press("enter")
+        assert "1 of 2" in stage.text and stage.app.focused is stage.view(1)
         await stage.press("escape", "n")
         assert "of 2" not in stage.text and stage.app.focused is stage.view(1)
 
@@ -108,5 +110,7 @@ async def test_what_is_not_there_is_said_and_escape_closes_the_line(play: Play) 
         assert "Enter Find" in stage.text and "Esc Close" in stage.text
         await stage.press("enter")
         assert "Not found" in stage.text
+        bar = stage.text.splitlines()[-1]
+        assert "End search" in bar and "Next place" not in bar and "Place before" not in bar
         await stage.press("slash", "escape")
         assert stage.app.focused is stage.view(1) and "Find in" not in stage.text

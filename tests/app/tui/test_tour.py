@@ -129,6 +129,16 @@ async def test_steps_wait_for_panes_that_are_slow(
         assert STEPS[2].title in stage.text and not shown.state.running
 
 
+async def test_a_question_can_be_typed_at_its_end(play: Play) -> None:
+    async with play() as stage:
+        await stage.to_lane(2)
+        await stage.press("question_mark", "t")
+        await stage.until(lambda: isinstance(stage.app.screen, TourScreen))
+        await stage.press(*["enter"] * len(STEPS))
+        await stage.type("what")
+        assert stage.app.main.prompt.text == "what" and stage.app.main.open is None
+
+
 async def test_back_and_forth(play: Play) -> None:
     async with play(newcomer=True) as stage:
         shown = await into_the_tour(stage)

@@ -216,6 +216,20 @@ async def test_editing_keys_in_a_burst_keep_their_place(
         assert stage.app.main.prompt.text == text
 
 
+async def test_deleting_to_an_end_of_the_line_means_the_written_one(play: Play) -> None:
+    async with play((60, 24)) as stage:
+        prompt = stage.app.main.prompt
+        prompt.write("kept\n" + "many words " * 20)
+        assert prompt.wrapped_document.height > 3
+        await stage.press("ctrl+u")
+        assert prompt.text == "kept\n"
+        await stage.press("ctrl+z", "up", "up", "ctrl+k")
+        row, column = prompt.cursor_location
+        assert row == 1 and prompt.text == "kept\n" + ("many words " * 20)[:column]
+        await stage.press("ctrl+u", "ctrl+u")
+        assert prompt.text == "kept"
+
+
 async def test_a_panel_that_opens_does_not_take_the_focus_from_who_writes(play: Play) -> None:
     async with play((60, 24)) as stage:
         await stage.press("escape")
