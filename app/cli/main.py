@@ -18,6 +18,7 @@ from app.cli.doctor import doctor
 from app.cli.heads import heads
 from app.cli.models import models
 from app.cli.replay import replay
+from app.cli.suggestions import meant_by
 from app.cli.terminal import (
     OutputLost,
     complain,
@@ -475,6 +476,18 @@ def _stdin(option: str) -> bytes:
     return sys.stdin.buffer.read()
 
 
+def _perhaps(error: TyperException) -> str:
+    """The complaint about an unknown option, with what may have been meant; Typer's own names
+    options that are spelled nearly so, hidden ones too. Empty for other errors."""
+    context = getattr(error, "ctx", None)
+    if context is None or not error.message.startswith("No such option"):
+        return ""
+    shown = (each for each in context.command.params if not getattr(each, "hidden", False))
+    written = getattr(error, "option_name", "")
+    near = meant_by(written, [name for each in shown for name in each.opts])
+    return error.message + (f", perhaps {' or '.join(near)}" if near else "")
+
+
 def main() -> None:
     """Run the command. Exit codes: 0 done, 1 failed, 2 wrong input (one line), 130 interrupted."""
     guard_stderr()
@@ -487,7 +500,9 @@ def main() -> None:
         complain(str(error))
         code = 2
     except TyperException as error:
-        if message := error.format_message():  # none where a command alone has shown its help
+        if (
+            message := _perhaps(error) or error.format_message()
+        ):  # none where a command alone has shown its help
             helps = "; --help has them all" if message.startswith("No such") else ""
             complain(message.removesuffix(".") + helps if helps else message)
         code = 2

@@ -65,10 +65,13 @@ def find_checkpoint(
 
 
 def require_source(source: str) -> None:
-    """Raise InputError if a source is no file, no folder, not in the cache, and can't be asked
-    for."""
+    """Raise InputError if a source is a file or a folder without a model, or is neither, not in the
+    cache, and can't be asked for."""
     if _file(source) is None:
-        find_source(source)
+        folder, repo = find_source(source)
+        if repo is not None or (folder and _is_adapter(folder)):  # may have to be downloaded
+            return
+    _find(source, silent)
 
 
 def _find(source: str, progress: Progress, of_adapter: bool = False) -> Checkpoint:

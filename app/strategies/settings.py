@@ -3,7 +3,7 @@ has their types and bounds."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from decoding.params import BOUNDS, Bounds, Params, flat
@@ -19,6 +19,7 @@ class Setting:
     help: str
     of_typical: bool = False  # only acts under typical acceptance
     of_dynamic_tree: bool = False  # only acts on a dynamic tree
+    most: float | None = None  # where decoding has no limit
 
     @property
     def default(self) -> Any:
@@ -26,7 +27,8 @@ class Setting:
 
     @property
     def bounds(self) -> Bounds:
-        return BOUNDS[self.name]
+        bounds = BOUNDS[self.name]
+        return bounds if self.most is None else replace(bounds, most=self.most)
 
 
 SETTINGS = {
@@ -44,7 +46,7 @@ SETTINGS = {
                 of_typical=True),
         Setting("delta", "Strategies", float, "Of typical acceptance (default 0.3).",
                 of_typical=True),
-        Setting("temperature", "Sampling", float, "0 (default) is greedy."),
+        Setting("temperature", "Sampling", float, "From 0 (default: greedy) to 2.", most=2),
         Setting("top_p", "Sampling", float,
                 "Nucleus: the likeliest tokens, up to this mass; 1 is off."),
         Setting("top_k", "Sampling", int, "Only the k likeliest tokens; 0 is off."),

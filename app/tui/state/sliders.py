@@ -15,6 +15,7 @@ from decoding.params import Params, flat
 MIN_TOKENS = 16
 TOP_K = (0, 1, 2, 5, 10, 20, 40, 50, 64, 100, 200, 500, 1000)
 GAMMAS = (*range(17), 20, 24, 32, 48, int(SETTINGS["gamma"].bounds.most or 0))
+TEMPERATURES = evenly(0.0, float(SETTINGS["temperature"].bounds.most or 0), 0.05)
 MIN_P = (0.0, 0.01, 0.02, 0.03, 0.05, 0.08, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
 
 
@@ -49,7 +50,7 @@ SLIDERS = (
     SliderSpec("gamma", "gamma", Scale((None, "auto", *GAMMAS), {None: "each"}),
          "The longest draft in tokens; Medusa: heads used. each: every strategy its own default; "
          "auto: what pays most, round by round"),
-    SliderSpec("temperature", "temp", Scale(evenly(0.0, 2.0, 0.05), decimals=2), "0 is greedy"),
+    SliderSpec("temperature", "temp", Scale(TEMPERATURES, decimals=2), "0 is greedy"),
     SliderSpec("top_p", "top-p", Scale(evenly(0.05, 1.0, 0.05), decimals=2),
          "Draw from the likeliest tokens that make up this much. 1 is off", greedy=SAMPLED),
     SliderSpec("top_k", "top-k", Scale(TOP_K, {0: "off"}),

@@ -37,6 +37,9 @@ def test_what_is_wrong_is_named_with_its_source(
 ) -> None:
     with pytest.raises(InputError, match="^--top-p: .* less than or equal to 1, not 3.0"):
         load_settings({"top_p": 3.0})
+    config.write_text("temperature = 9")
+    with pytest.raises(InputError, match=r"^temperature in .*: .* less than or equal to 2, not 9"):
+        load_settings({})
     config.write_text("top_p = 3")
     with pytest.raises(InputError, match=r"^top_p in .*config.toml: "):
         load_settings({})
@@ -110,6 +113,8 @@ def test_keys_are_checked_where_a_screen_asks_for_them(
         ("wrongname", "wrongname is no folder and not in the Hugging Face cache, and .* can't be "
          "reached .*; `specchat models` lists what is here, --family demo always is"),
         ("./wrong/folder/x", "no folder ./wrong/folder/x: give a .* folder or a hub id"),
+        ("tests", "^tests has no config.json: give a Hugging Face model folder$"),
+        ("README.md", "^README.md is a file: give the model's folder"),
     ],
 )  # fmt: skip
 def test_a_target_that_is_nowhere_stops_the_screen_before_anything_begins(
