@@ -12,6 +12,7 @@ from app.report.answer import Answer, speed
 from app.report.batches import Throughput, batch_throughputs, method_of, round_cost, stops_paying
 from app.report.document import envelope, spec_fields
 from app.report.engines import ENGINES, Choice
+from app.report.verdict import exceeds_tau
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES
 from app.strategies.strategy import Strategy
@@ -167,15 +168,16 @@ def _measured(candidate: Candidate, finalists: Sequence[Candidate], costs: Batch
 
 
 def _best(temperature: float, finalists: Sequence[Candidate], rows: Sequence[Row]) -> Row:
-    """The fastest finalist at a temperature; `name` is None if none is shown to be faster than the
-    baseline. `ties` are not significantly slower."""
+    """The fastest finalist at a temperature, rather one whose speedup can be; `name` is None if
+    none is shown to be faster than the baseline. `ties` are not significantly slower."""
     pairs = [
         (each, row)
         for each, row in zip(finalists, rows, strict=True)
         if each.temperature == temperature and each.strategy.drafts and row["speedup"] is not None
     ]
-    ahead = max(pairs, key=lambda pair: pair[1]["speedup"], default=None)
-    if ahead is None or ahead[1]["speedup_low"] <= 1.0:
+    paying = [pair for pair in pairs if pair[1]["speedup_low"] > 1.0]
+    ahead = max(paying, key=lambda pair: _credible_first(pair[1]), default=None)
+    if ahead is None:
         return {"temperature": temperature, "name": None, "ties": []}
     best, row = ahead
     others = (each for each, _ in pairs if each is not best)
@@ -193,6 +195,11 @@ def _best(temperature: float, finalists: Sequence[Candidate], rows: Sequence[Row
     }
 
 
+def _credible_first(row: Row) -> tuple[bool, float]:
+    """What is best has most of: a speedup above τ is that of a disturbed baseline."""
+    return not exceeds_tau(row["speedup"], row["tokens_per_pass"]), row["speedup"]
+
+
 def _engines(temperature: float, rows: Sequence[Row], choices: Sequence[Choice]) -> Iterator[Row]:
     """For each engine the fastest finalist that it supports and that beats the baseline."""
     paying = [
@@ -203,7 +210,7 @@ def _engines(temperature: float, rows: Sequence[Row], choices: Sequence[Choice])
         and row["speedup"] is not None
         and row["speedup_low"] > 1.0
     ]
-    paying.sort(key=lambda pair: pair[0]["speedup"], reverse=True)
+    paying.sort(key=lambda pair: _credible_first(pair[0]), reverse=True)
     none = "nothing that pays here can be configured there"
     if any(choice.other_tokenizer for _, choice in paying):
         none += ": a draft model needs the target's tokenizer"

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
+from app.report.batches import disagree
 from app.report.bench_text import figure_cells
 from app.report.page import Report, Section, aligned
 from app.report.plots import advice_figure
+from app.report.verdict import INCREDIBLE, exceeds_tau
 from app.text.plural import pluralize
 
 
@@ -59,24 +61,30 @@ def verdict(best: dict[str, Any], rows: list[dict[str, Any]], measured: bool) ->
     """Sentences on the best at one temperature. `measured`: the passes over batches were."""
     if best["name"] is None:
         return ["→ Use no drafting: none was shown to be faster than the target alone."]
+    row = next(row for row in rows if row["name"] == best["name"])
     sure = (
         f"{best['speedup_low']:.2f} to {best['speedup_high']:.2f}, {best['interval']} of "
         f"{best['answers']} answers to {pluralize(best['prompts'], 'prompt')}"
         if best["answers"] > 1
         else "of a single answer: measure longer to know how sure that is"
     )
+    doubt = "?" * exceeds_tau(best["speedup"], row["tokens_per_pass"])
+    use = "Measure again; so far the best is" if doubt else "Use"
     lines = [
-        f"→ Use {_short(best['name'])}: {best['speedup']:.2f} times as fast as the target alone "
-        f"({sure})."
+        f"→ {use} {_short(best['name'])}: {best['speedup']:.2f}{doubt} times as fast as the target "
+        f"alone ({sure})."
     ]
     if best["ties"]:
         ties = ", ".join(map(_short, best["ties"]))
         lines.append(f"These answers can't tell it from: {ties}.")
-    row = next(row for row in rows if row["name"] == best["name"])
+    if any("?" in figure_cells(row, 0)[1] for row in rows):
+        lines.append(INCREDIBLE)
     batches = row["batch_speedups"].items()
     end = f"it still pays at {best['largest_batch']}, the largest that was tried"
     if best["stops_paying_at"] is not None:
         end = f"at about {best['stops_paying_at']} sequences at once it stops paying"
+    if disagree(row["batch_speedups"].values()):
+        end = "these disagree, something else kept the machine busy: measure again"
     sizes = ", ".join(f"{size}: {speedup:.2f}x" for size, speedup in batches)
     how = "by measured passes" if measured else "estimated"
     lines.append(f"Larger batches, {how}: {sizes}; {end}.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import accumulate, takewhile
 from typing import Any
 
 from decoding.cost.curve import BatchCosts
@@ -28,6 +28,7 @@ ESTIMATED_LIMITS = (
     f"{MEASURED_LIMITS}, and the reading of B caches, which grows with the context in both cases; "
     "beyond the largest pass that was measured nothing is said"
 )
+CLEARLY = 1.1  # faster or slower
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,16 @@ def stops_paying(throughputs: Mapping[int, Throughput]) -> int | None:
     batches = sorted(throughputs, reverse=True)
     slower = list(takewhile(lambda batch: throughputs[batch].speedup <= 1.0, batches))
     return slower[-1] if slower else None
+
+
+def disagree(speedups: Iterable[float]) -> bool:
+    """Whether drafting clearly pays in a larger batch, though it clearly did not in a smaller one:
+    the measurements were disturbed. `speedups` from the smallest batch to the largest."""
+    found = list(speedups)
+    least = accumulate(found, min)
+    return any(
+        worst < 1 / CLEARLY and each > CLEARLY for worst, each in zip(least, found, strict=True)
+    )
 
 
 def method_of(costs: BatchCosts) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 from app.report.load_text import load_line
 from app.report.page import Report, Section, aligned
 from app.report.plots import bench_figure
+from app.report.verdict import INCREDIBLE, exceeds_tau
 from app.text.plural import pluralize
 
 Row = dict[str, Any]
@@ -28,12 +29,15 @@ def bench_report(document: Row) -> Report:
 
 
 def figure_cells(row: Row, answers: int) -> tuple[str, ...]:
-    """Speed, speedup and its range, α, τ, and how many of the `answers` have the baseline's ids."""
+    """Speed, speedup (with a ? if it can't be) and its range, α, τ, and how many of the `answers`
+    have the baseline's ids."""
     spread = f"{row['speedup_low']:.2f}-{row['speedup_high']:.2f}" if row["speedup"] else ""
     same = "" if row["matches_ar"] is None else f"{row['matches_ar']} of {answers}"
     rate, tau = row["acceptance_rate"], row["tokens_per_pass"]
     alpha = "" if rate is None else f"{rate:.0%}"
-    return _speed(row), _times(row), spread, alpha, "" if tau is None else f"{tau:.2f}", same
+    doubt = "?" * bool(alpha and row["speedup"] and exceeds_tau(row["speedup"], tau))
+    times = f"{_times(row)}{doubt}"
+    return _speed(row), times, spread, alpha, "" if tau is None else f"{tau:.2f}", same
 
 
 def _tables(report: Row) -> list[tuple[str, Table]]:
@@ -115,6 +119,8 @@ def _notes(report: Row) -> list[str]:
         what = pluralize(left_out, "later turn")
         notes.append(f"{what} left out: the model's context has no room for what was said before.")
     notes += [load_line(load) for load in report["load"]]
+    if any("?" in figure_cells(row, 0)[1] for row in report["contestants"]):
+        notes.append(INCREDIBLE)
     if (batches := report["batches"]) is not None:
         notes.append(f"Larger batches are {batches['method']}. This {batches['limits']}.")
         if batches["left_out"]:

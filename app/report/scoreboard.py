@@ -7,7 +7,7 @@ from typing import Any
 
 from app.report.page import Report, Section
 from app.report.plots import bench_figure
-from app.report.verdict import FEW_TOKENS, LaneScore
+from app.report.verdict import FEW_TOKENS, INCREDIBLE, LaneScore
 from app.text.plural import pluralize
 
 HEADING = ("", "tok/s", "speedup", "low-high", "runs", "tokens/pass", "passes", "text")
@@ -51,7 +51,7 @@ def _doubts(scores: Sequence[LaneScore]) -> list[str]:
     few = ", ".join(score.label for score in scores if score.few)
     doubts = [f"Over fewer than {FEW_TOKENS} tokens, mostly chance: {few}."] if few else []
     if any(score.incredible for score in scores):
-        doubts.append("?: more than the tokens a pass, which can't be: something else was busy.")
+        doubts.append(INCREDIBLE)
     return doubts
 
 

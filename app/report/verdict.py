@@ -11,6 +11,7 @@ from app.text.plural import pluralize
 
 FEW_TOKENS = 50  # a speed over fewer is mostly chance
 WORTH = 1.05  # smaller speedups count as none
+INCREDIBLE = "?: more than the tokens a pass, which can't be: something else was busy."
 STEADY = 0.1  # how far a speedup may be from the ratio of the speeds beside it
 
 

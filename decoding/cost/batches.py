@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import torch
 
-from decoding.cost.curve import BatchCosts, Curve
+from decoding.cost.curve import BatchCosts, Curve, without_disturbances
 from decoding.cost.measure import PROMPT, SIZES, seconds, verify_cost
 from decoding.model.cache import BatchCache
 from decoding.model.kv_precision import KV_PRECISIONS
@@ -51,16 +52,18 @@ def batch_costs(
     context = max(min(context, target.context - sizes[-1]), 0)
     for batch in batches:
         say(f"measuring passes of {batch} at once")
-        points, before = list[tuple[float, float]](), 0.0
-        for size in sizes:  # monotone, as in `verify_cost`
-            before = max(batch_pass_seconds(target, lean, batch, size, context), before)
-            points.append((size, before))
-            if before > patience:
+        points = list[tuple[float, float]]()
+        for size in sizes:
+            points.append((size, batch_pass_seconds(target, lean, batch, size, context)))
+            if points[-1][1] > patience:
                 break
         if len(points) == len(sizes) or not curves:
-            curves[batch] = Curve(tuple(points))
-        if before > patience:
+            curves[batch] = Curve(without_disturbances(points))
+        if points[-1][1] > patience:
             break
+    for more, fewer in pairwise(sorted(curves, reverse=True)):  # nor are more sequences cheaper
+        known = zip(curves[fewer].points, curves[more].points, strict=False)
+        curves[fewer] = Curve(tuple((size, min(cost, above)) for (size, cost), (_, above) in known))
     return BatchCosts(curves, measured=True)
 
 

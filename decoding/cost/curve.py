@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from statistics import median
 
 FEW = 3  # medians of fewer points are ignored if there are others
@@ -26,6 +27,13 @@ class Curve:
             return y
         before_x, before_y = self.points[right - 1]
         return before_y + (size - before_x) / (x - before_x) * (y - before_y)
+
+
+def without_disturbances(points: Sequence[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
+    """The measured points (size, cost), sizes ascending, none above a larger size's: a larger pass
+    is never cheaper, and what disturbs the machine only adds."""
+    costs = accumulate((cost for _, cost in reversed(points)), min)
+    return tuple(zip((size for size, _ in points), reversed([*costs]), strict=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import torch
 
-from decoding.cost.curve import Curve
+from decoding.cost.curve import Curve, without_disturbances
 from decoding.model.clock import synchronize
 from decoding.model.target import Target
 from decoding.trees.draft import DraftTree
@@ -55,12 +55,11 @@ def pass_seconds(target: Target, nodes: int) -> float:
 def verify_cost(
     target: Target, sizes: Sequence[int] = SIZES, patience: float = float("inf")
 ) -> Curve:
-    """v(n) in seconds, measured at `sizes` up to the first pass that takes longer than `patience`.
-    Monotone, because a larger pass is never cheaper, whatever a noisy measurement says."""
+    """v(n) in seconds, measured at `sizes` up to the first pass that takes longer than
+    `patience`."""
     measured: list[tuple[float, float]] = []
     for nodes in sizes:
-        before = measured[-1][1] if measured else 0.0
-        if before > patience:
+        measured.append((nodes, pass_seconds(target, nodes)))
+        if measured[-1][1] > patience:
             break
-        measured.append((nodes, max(pass_seconds(target, nodes), before)))
-    return Curve(tuple(measured))
+    return Curve(without_disturbances(measured))

@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from app.report.advice import estimate_speedup
-from app.report.answer import Timing
+from app.report.advice_document import Candidate, Outcome, advice_document
+from app.report.answer import Answer, Timing
+from app.report.engines import Choice
+from app.strategies.lane_spec import LaneSpec
+from decoding.cost.curve import BatchCosts, Curve
+from decoding.params import Params
+from decoding.stats import Stats
 
 
 def answers(*seconds: float, prompts: int = 100) -> list[Timing]:
@@ -40,3 +46,24 @@ def test_a_repeat_of_a_prompt_is_not_another_prompt() -> None:
 
 def test_where_nothing_was_decoded_there_is_no_speedup() -> None:
     assert estimate_speedup([Timing(0, 0, 0.0)], [Timing(0, 5, 1.0)]) is None
+
+
+def test_a_speedup_that_can_be_is_advised_rather_than_one_above_tau() -> None:
+    def candidate(name: str, seconds: float, passes: int) -> Candidate:
+        stats = Stats(passes=passes, emitted=60, drafted=60, tested=60, decode_seconds=seconds)
+        return Candidate(LaneSpec(name, name), Params(), [Answer(0, 60, seconds, (), stats)])
+
+    def choice(each: Candidate) -> Choice:
+        return Choice("model", each.strategy, 2, 1, 3, "", "", False)
+
+    def best(*drafting: Candidate) -> str:
+        measured = [candidate("ar", 6.0, 60), *drafting]
+        costs = BatchCosts({1: Curve(((1, 1.0),))}, measured=True)
+        outcome = Outcome(measured, measured, [*map(choice, measured)], costs, 9, 1, 9.0)
+        (found,) = advice_document(outcome)["best"]
+        return str(found["name"])
+
+    disturbed, sound = candidate("medusa", 2.0, 30), candidate("draft", 2.5, 20)  # 3.0x, 2.4x
+    assert best(disturbed, sound) == "draft"  # τ is 2 and 3
+    assert best(disturbed) == "medusa"
+    assert best(disturbed, candidate("draft", 7.0, 20)) == "medusa"  # which does not pay

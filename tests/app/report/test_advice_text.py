@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.report.advice_text import advice_sections, format_advice, verdict
+from app.report.verdict import INCREDIBLE
 
 ROW = {
     "name": "draft:gamma=4:temperature=0", "temperature": 0.0, "tokens_per_second": 80.0,
@@ -29,6 +30,26 @@ def test_the_verdict_says_how_sure_it_is_and_up_to_which_batch_it_pays() -> None
         "Larger batches, estimated: 1: 2.00x, 2: 1.50x, 4: 0.90x; it still pays at 4, the largest "
         "that was tried.",
     ]
+
+
+def test_what_cannot_be_is_not_advised_without_a_word() -> None:
+    disturbed = {**ROW, "name": "medusa:gamma=1", "speedup": 2.64, "tokens_per_pass": 1.91}
+    again = verdict(disturbed, [disturbed], True)
+    assert again[0].startswith("→ Measure again; so far the best is medusa:gamma=1: 2.64? times")
+    other = verdict(ROW, [disturbed, ROW], True)
+    assert other[0].startswith("→ Use draft:gamma=4: 2.00 times")
+    assert other[1] == again[1] == INCREDIBLE
+    assert INCREDIBLE not in verdict(ROW, [ROW], True)
+
+
+def test_batches_that_disagree_say_nothing_of_where_it_pays() -> None:
+    noise = {"4": 1.37, "8": 0.24, "16": 1.91, "32": 0.28, "64": 1.88}
+    row = {**ROW, "batch_speedups": noise, "stops_paying_at": None, "largest_batch": 64}
+    (text,) = verdict(row, [row], True)[1:]
+    assert "64: 1.88x; these disagree, something else kept the machine busy" in text
+    assert "still pays" not in text
+    near = {**row, "batch_speedups": {"1": 1.4, "2": 0.97, "4": 1.05}}
+    assert "still pays" in verdict(near, [near], True)[1]
 
 
 def test_one_answer_says_nothing_of_how_sure_it_is() -> None:
