@@ -135,6 +135,7 @@ class RunStarted(Timed):
     prompt_ids: tuple[int, ...] = ()
     schedule: Schedule = "fair"
     leader: str | None = None
+    absent: tuple[str, ...] = ()  # of a recording: lanes that were not there yet
 
 
 @dataclass(frozen=True, slots=True)

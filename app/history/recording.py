@@ -129,6 +129,7 @@ class RecordedTurn:
     started: RunStarted
     lanes: dict[str, LaneRecord]
     ended: RunFinished | None = None
+    off: tuple[str, ...] = ()  # lanes that were there and took no part
 
     @property
     def stopped(self) -> bool:
@@ -246,7 +247,9 @@ class Recording:
                 if self.turns and self.turns[-1].started.run == event.run:
                     self.turns.pop()  # run again: the old answers are replaced
                 started = replace(event, turn=len(self.turns))  # a rejected turn may be missing
-                self.turns.append(RecordedTurn(started, self._lanes(event.lanes)))
+                there = [info.name for info in self.loaded.lanes] if self.loaded else []
+                off = tuple(name for name in there if name not in event.lanes)
+                self.turns.append(RecordedTurn(started, self._lanes(event.lanes), off=off))
             case Prefilled():
                 self.turns[-1].lanes[event.lane].prefilled = event
             case RoundFinished():

@@ -17,6 +17,7 @@ from textual.app import SystemCommand
 from textual.binding import Binding
 from textual.dom import DOMNode
 from textual.screen import Screen
+from textual.widgets import Input
 
 from app.engine.events import (
     EngineExited,
@@ -150,8 +151,13 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
 
     def on_key(self, event: events.Key) -> None:
         """Insert a character that is no command into the prompt, wherever the focus is, and say so
-        where letters are commands. Characters typed just before the prompt got the focus also
-        arrive here."""
+        where letters are commands. Characters typed just before the prompt, or another input line,
+        got the focus also arrive here."""
+        line = self.screen.focused
+        if isinstance(line, Input) and event.character and event.is_printable:
+            event.prevent_default()
+            line.insert_text_at_cursor(event.character)
+            return
         if self.screen is not self.main or self.state.replay is not None:
             return
         prompt = self.main.prompt

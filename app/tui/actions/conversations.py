@@ -231,6 +231,8 @@ def events_of_lanes(recording: Recording, lanes: set[str]) -> Iterator[Event]:
     for turn in recording.turns:
         for event in turn.events():
             if isinstance(event, RunStarted):
-                yield replace(event, lanes=tuple(name for name in event.lanes if name in lanes))
+                took_part = tuple(name for name in event.lanes if name in lanes)
+                absent = tuple(lanes.difference(turn.lanes, turn.off))
+                yield replace(event, lanes=took_part, absent=absent)
             elif not isinstance(event, Prefilled | RoundFinished | Finished) or event.lane in lanes:
                 yield event

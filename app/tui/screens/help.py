@@ -103,7 +103,7 @@ class HelpScreen(ModalScreen[None]):
     def action_filter(self) -> None:
         field = self.query_one(Input)
         field.display = True
-        field.focus()
+        self.set_focus(field)  # at once: letters may be right behind
 
     @on(Input.Changed)
     def apply_filter(self, event: Input.Changed) -> None:

@@ -121,7 +121,8 @@ class LaneGrid(Container):
             case RunStarted():
                 leader = event.leader if event.leader in state.lanes else state.leader
                 for pane in self.panes:
-                    if not state.lanes[pane.name_of_lane].info.available:
+                    there = pane.name_of_lane not in event.absent
+                    if not (there and state.lanes[pane.name_of_lane].info.available):
                         continue
                     other = event.turn - 1 in state.differing and leader != pane.name_of_lane
                     follows = state.label(leader) if other and leader else None

@@ -273,6 +273,26 @@ async def test_a_removed_lane_comes_back_with_its_answer(store: Store) -> None:
         assert stage.lines(2)[0] == "› Count!" and "Four seven" in stage.lines(2)[1]
 
 
+async def test_a_lane_that_came_after_an_answer_comes_back_without_it(store: Store) -> None:
+    async with opened(store) as stage:
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
+        loaded = stage.app.state.loaded
+        assert loaded
+        more = (*loaded.lanes, lane("lookup", title="Prompt lookup", gamma=10))
+        await stage.tell(LanesChanged(more))
+        number = len(more)
+        before = stage.lines(number)
+        assert "off in this turn" not in before[0] + before[1]
+        await stage.to_lane(number)
+        await stage.press("delete")
+        await stage.tell(LanesChanged(loaded.lanes))
+        await stage.press("ctrl+z")
+        await stage.tell(LanesChanged(more))
+        await stage.until(lambda: not stage.app.state.opening)
+        await stage.tell()
+        assert stage.lines(number) == before and stage.lines(1)[0] == "› Count!"
+
+
 async def test_a_conversation_that_was_left(store: Store) -> None:
     async with opened(store) as stage:
         await stage.tell(*turn(0, "Count!", 1.0, 0))

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 from textual import events
+from textual.widgets import Input
 
 from app.engine.commands import Pause, Run, SetEnabled, SetParams, Stop
 from app.engine.events import Finished, LanesChanged, LoadFailed, RunFinished, RunRejected
 from app.tui.screens.lanes import MainScreen
+from app.tui.widgets.search_line import SearchLine
 from decoding.params import Params, SamplingParams
+from tests.support.quiet import quiet
 from tests.support.scripted import lane, prefilled
 from tests.support.stage import LANES, Play, Stage
 
@@ -193,6 +196,22 @@ async def test_keys_in_a_burst_go_where_those_before_them_lead(play: Play) -> No
             stage.app.simulate_key(key)
         await stage.pilot.pause()
         assert stage.app.main.prompt.text == "why" and stage.app.main.open is None
+
+
+async def test_letters_right_behind_the_key_of_an_input_line_are_its_own(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("f1")
+        for key in ("slash", "t", "e", "a"):
+            stage.app.simulate_key(key)
+        await quiet()
+        assert stage.app.screen.query_one(Input).value == "tea"
+        await stage.press("escape")
+        await stage.to_lane(2)
+        for key in ("slash", "h", "w", "y"):
+            stage.app.simulate_key(key)
+        await quiet()
+        main = stage.app.main
+        assert main.query_one(SearchLine).value == "hwy" and not (main.prompt.text or main.open)
 
 
 @pytest.mark.parametrize(
