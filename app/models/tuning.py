@@ -24,7 +24,7 @@ from decoding.cost.curve import Curve
 from decoding.cost.measure import pass_seconds, verify_cost
 from decoding.cost.model import Cost
 from decoding.drafters.eagle_head import EagleHead
-from decoding.drafters.medusa import MedusaHeads, default_choices
+from decoding.drafters.medusa import MedusaHeads, asking_seconds, default_choices
 from decoding.json_text import parse_json
 from decoding.model.layouts import Layouts, lay_out
 from decoding.model.linears import ROWS, Layout, Linear
@@ -47,6 +47,7 @@ class Measured:
 
 
 _MEASURED = TypeAdapter(Measured)
+_ASKING = TypeAdapter(tuple[float, float])
 
 
 def tune(target: Target, threads: int | None) -> int:
@@ -98,14 +99,21 @@ def pass_cost(target: Target, threads: int | None) -> Curve:
 
 def medusa_tree(heads: MedusaHeads, target: Target, threads: int | None, cost: Cost) -> Choices:
     """The best tree for the heads on this machine: the cached one, unless another one is clearly
-    faster. `cost` is v(n); `threads` must be those given to `tune`."""
+    faster. `cost` is v(n); `threads` must be those given to `tune`. What asking the heads takes is
+    the least of all starts: a busy machine only adds to it."""
+    if not heads.accuracy:
+        return default_choices(heads, target, cost)
     accuracy = zlib.crc32(repr(heads.accuracy).encode())
     which = f"{heads.count} heads {accuracy:08x} on {target.device.type}"
     key = _tree_key(_target_key(target, threads)) + which
     known = read_tree(_path(), key, heads.accuracy)
-    found = default_choices(heads, target, cost, known)
-    if heads.accuracy and found != known:
-        _keep(key, {"choices": found})
+    before = read_asking(_path(), key) if known else None
+    asking = asking_seconds(heads, target)
+    if before:
+        asking = min(asking[0], before[0]), min(asking[1], before[1])
+    found = default_choices(heads, target, cost, known, asking)
+    if (found, asking) != (known, before):
+        _keep(key, {"choices": found, "asking": asking})
     return found
 
 
@@ -122,6 +130,15 @@ def read_tree(path: Path, key: str, accuracy: Sequence[Sequence[float]]) -> Choi
         return ()
     offered = list(map(len, accuracy))
     return choices if all(_exists(path, offered) for path in choices) else ()
+
+
+def read_asking(path: Path, key: str) -> tuple[float, float] | None:
+    """The kept `asking_seconds`; None if there are none, or they can't be read."""
+    try:
+        found = _ASKING.validate_python(_read(path)[key]["asking"])
+    except (LookupError, TypeError, ValueError):
+        return None
+    return found if min(found) > 0 else None
 
 
 def _exists(path: tuple[int, ...], offered: list[int]) -> bool:

@@ -146,21 +146,32 @@ def _indexed_tree(choices: Choices, heads: int, device: torch.device) -> tuple[S
     return tree, upload(flat, device)
 
 
-def default_choices(
-    heads: MedusaHeads, target: Target, verify_cost: Cost, kept: Choices = ()
-) -> Choices:
-    """The tree that suits these heads on this machine, from their measured accuracies, the measured
-    cost of asking them, and that of verifying n nodes, in seconds; the small one where the heads
-    were not measured. Where no tree pays the most likely token alone is left: still a draft.
-    `kept`, what was chosen earlier, stays until another one is clearly faster."""
-    if not heads.accuracy:
-        return NAMED_TREES["small"]
+def asking_seconds(heads: MedusaHeads, target: Target) -> tuple[float, float]:
+    """What asking the first head takes, and all of them."""
     state = torch.zeros(1, target.hidden_size, device=target.device, dtype=target.dtype)
     with torch.inference_mode():
         one, all_heads = (
             seconds(lambda count=count: heads.guesses(state, 10, count), target.device)  # type: ignore[misc]
             for count in (1, heads.count)
         )
+    return one, all_heads
+
+
+def default_choices(
+    heads: MedusaHeads,
+    target: Target,
+    verify_cost: Cost,
+    kept: Choices = (),
+    asking: tuple[float, float] | None = None,
+) -> Choices:
+    """The tree that suits these heads on this machine, from their measured accuracies, the measured
+    cost of asking them, and that of verifying n nodes, in seconds; the small one where the heads
+    were not measured. Where no tree pays the most likely token alone is left: still a draft.
+    `kept`, what was chosen earlier, stays until another one is clearly faster. `asking`: the
+    `asking_seconds`, if they are known."""
+    if not heads.accuracy:
+        return NAMED_TREES["small"]
+    one, all_heads = asking or asking_seconds(heads, target)
     slope = max(all_heads - one, 0.0) / max(heads.count - 1, 1)
     costs = CostModel(Line(one - slope, slope), verify_cost)
     return optimal_tree(heads.accuracy, costs, kept=kept, alike=ALIKE) or ((0,),)

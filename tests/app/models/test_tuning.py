@@ -194,6 +194,27 @@ def test_medusas_tree_stays_until_another_one_is_clearly_faster(
     assert not any("Medusa" in key for key in json.loads(path.read_text()))
 
 
+def test_a_start_on_a_busy_machine_does_not_change_medusas_tree(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = Target(build("llama"))
+    heads = heads_for(target, 4)
+    heads.accuracy = ((0.71, 0.08), (0.56, 0.1), (0.45, 0.1), (0.34, 0.09))
+    cost = Curve(((1, 1.0), (4, 1.5), (8, 1.8), (16, 2.4)))
+
+    def chosen(*asking: float) -> Choices:
+        times = iter(asking)
+        monkeypatch.setattr(medusa, "seconds", lambda *_: next(times))
+        return medusa_tree(heads, target, 1, cost)
+
+    calm = chosen(0.05, 0.15)
+    assert len(calm) > 1 and chosen(0.05, 4.0) == chosen(2.0, 4.0) == calm
+    (key,) = (key for key in json.loads(path.read_text()) if "Medusa" in key)
+    for broken in ([0.05], ["x", 1], None, [-1.0, 1.0]):
+        path.write_text(json.dumps({key: {"choices": calm, "asking": broken}}))
+        assert chosen(0.05, 4.0) != calm  # nothing to hold it against
+
+
 @pytest.mark.parametrize(
     "choices", [3, {}, [[]], [[0, 0, 0]], [[2]], [[-1]], [["x"]], [3], [[0], None], None]
 )
