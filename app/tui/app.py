@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from textual import events
+from textual import events, on
 from textual.actions import ActionParseResult
 from textual.app import SystemCommand
 from textual.binding import Binding
@@ -240,6 +240,10 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
     def action_undo(self) -> None:
         if not self.main.drop_number():  # an undo takes back the last thing that was typed
             self.undo.move(back=True)
+
+    @on(Prompt.Undone)
+    def tell_of_typing(self, event: Prompt.Undone) -> None:
+        self.say(self.undo.told("typing", event.back))
 
     def action_redo(self) -> None:
         self.undo.move(back=False)

@@ -70,8 +70,7 @@ class Undo:
             self.app.say(f"The conversation can't be restored: {error.strerror or error}")
             return
         self.stack.begin(back, then, time.monotonic())
-        key = state.keys["run.redo" if back else "run.undo"]
-        message = f"Undone: {what}; {key} does it again" if back else f"Done again: {what}"
+        message = self.told(what, back)
         self._change_settings(then)
         if "models" in changed:
             self._change_models(then, message)
@@ -83,6 +82,10 @@ class Undo:
             for entry in then.deleted - now.deleted:
                 self.app.delete_conversation(entry)
         self.app.say(message)
+
+    def told(self, what: str, back: bool) -> str:
+        key = self.app.state.keys["run.redo"]
+        return f"Undone: {what}; {key} does it again" if back else f"Done again: {what}"
 
     def _change_settings(self, then: Setup) -> None:
         state = self.app.state

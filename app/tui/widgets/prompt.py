@@ -47,6 +47,12 @@ class Prompt(TextArea):
         """Ctrl+D in an empty prompt, which leaves a shell."""
 
     @dataclass
+    class Undone(Message):
+        """What was typed last was taken back; not `back`: it was typed again."""
+
+        back: bool
+
+    @dataclass
     class Paged(Message):
         """The user scrolls the answer by a page, 1 down or -1 up."""
 
@@ -174,6 +180,7 @@ class Prompt(TextArea):
         older = len(self.history.redo_stack)
         super().action_undo()
         self._undone_at = [*self._undone_at[:older], time.monotonic()]
+        self.post_message(self.Undone(True))
 
     def action_redo(self) -> None:
         """Type again what was undone here, unless something else was undone later."""
@@ -181,6 +188,7 @@ class Prompt(TextArea):
         if not undone or self._undone_at[undone - 1] < self.undone_at():
             raise SkipAction
         super().action_redo()
+        self.post_message(self.Undone(False))
 
     def action_delete_to_start_of_line(self) -> None:
         """As in a shell, of the line that was written, which may be wrapped."""

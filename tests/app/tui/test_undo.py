@@ -29,6 +29,7 @@ from app.engine.events import (
     LoadFailed,
     RunContinued,
     RunFinished,
+    RunRejected,
 )
 from app.history.session_store import SessionStore
 from app.history.store import Store
@@ -167,8 +168,9 @@ async def test_what_was_undone_last_is_done_again_first(play: Play) -> None:
         await stage.press("ctrl+y")
         assert prompt.text == "" and stage.engine.asked(SetSchedule)[-1] == SetSchedule("fair")
         await stage.press("ctrl+y")
-        assert prompt.text == "Hi"
+        assert prompt.text == "Hi" and "Done again: typing" in stage.text
         await stage.press("ctrl+z")
+        assert "Undone: typing; Ctrl+Y does it again" in stage.text
         assert prompt.text == "" and stage.engine.asked(SetSchedule)[-1] == SetSchedule("fair")
 
 
@@ -191,6 +193,20 @@ async def test_an_answer_that_ends_meanwhile_leaves_ctrl_z_to_the_prompt(store: 
         await stage.tell(end)
         await stage.press("ctrl+z")
         assert stage.app.main.prompt.text == "" and stage.lines(1)[0] == "› Count!"
+
+
+async def test_a_question_that_was_refused_stays_while_others_are_undone(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape", "m", "i")
+        await stage.type("Too long")
+        await stage.press("enter")
+        await stage.tell(RunRejected("Too long", "The prompt has 9 tokens"))
+        prompt = stage.app.main.prompt
+        assert prompt.text == "Too long"
+        await stage.press("ctrl+z")
+        assert prompt.text == "Too long" and "Undone: the order of the lanes'" in stage.text
+        await stage.press("ctrl+z")
+        assert prompt.text == "Too long" and "There is nothing to undo" in stage.text
 
 
 async def test_what_was_typed_comes_first(play: Play) -> None:
