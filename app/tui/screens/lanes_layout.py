@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
+from textual.css.query import NoMatches
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
@@ -269,7 +272,8 @@ class LanesLayout(Screen[None]):
         """Fit them once more when their new contents have been laid out."""
         crowded = self._crowded
         if self.is_attached:
-            self._fit_panels()
+            with suppress(NoMatches):  # the parts of a screen that is removed go before it
+                self._fit_panels()
         if self._crowded != crowded:
             self.show_state()
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from textual.css.query import NoMatches
 
 from app.engine.commands import Run
 from app.engine.events import Loaded
@@ -137,6 +138,19 @@ async def test_a_question_can_be_typed_at_its_end(play: Play) -> None:
         await stage.press(*["enter"] * len(STEPS))
         await stage.type("what")
         assert stage.app.main.prompt.text == "what" and stage.app.main.open is None
+
+
+async def test_parts_that_go_before_their_screen_are_not_missed(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone() -> None:
+        raise NoMatches("#scores")
+
+    async with play(newcomer=True) as stage:
+        shown = await into_the_tour(stage)
+        with monkeypatch.context() as patch:
+            patch.setattr(shown, "_fit_panels", gone)
+            shown._fit_again()  # asked for by a timer just before the tour ended
 
 
 async def test_back_and_forth(play: Play) -> None:
