@@ -196,7 +196,7 @@ def _best(temperature: float, finalists: Sequence[Candidate], rows: Sequence[Row
 
 
 def _credible_first(row: Row) -> tuple[bool, float]:
-    """What is best has most of: a speedup above τ is that of a disturbed baseline."""
+    """A key to sort by: credible speedups first. One above τ comes from a disturbed baseline."""
     return not exceeds_tau(row["speedup"], row["tokens_per_pass"]), row["speedup"]
 
 

@@ -131,14 +131,19 @@ def such(rng: random.Random) -> Asked:
     return _asked(rng, question, f"{in_words(n)} {group}{in_a_row(items[:n])}", group)
 
 
+def _so_many(rng: random.Random, form: str, items: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """A form that asks for a number of the items, and the first so many."""
+    n = rng.randint(3, len(items))
+    said = in_words(n) if rng.random() < 0.6 else str(n)
+    return form + rng.choice(SHORT_LIST).format(n=said), items[:n]
+
+
 def shopping(rng: random.Random) -> Asked:
     """What to buy for a dish, now and then a number of things."""
     dish, items = rng.choice(_rows("shopping"))
     form = rng.choice(SHOPPING)
     if rng.random() < 0.3 and form[-1] != "?" and "what" not in form:
-        n = rng.randint(3, min(5, len(items)))
-        said = in_words(n) if rng.random() < 0.6 else str(n)
-        form, items = form + rng.choice(SHORT_LIST).format(n=said), items[:n]
+        form, items = _so_many(rng, form, items[:5])
     answer = f"A shopping list for {dish}: {listed(items)}."
     return _asked(rng, form.format(d=dish), answer, dish)
 
@@ -160,9 +165,7 @@ def packing(rng: random.Random) -> Asked:
     somewhere = place.startswith(("the ", "school", "kindergarten"))
     form = rng.choice([form for form in PACKING if somewhere or " to {p}" not in form])
     if rng.random() < 0.2 and "list" in form:
-        n = rng.randint(3, len(items))
-        said = in_words(n) if rng.random() < 0.6 else str(n)
-        form, items = form + rng.choice(SHORT_LIST).format(n=said), items[:n]
+        form, items = _so_many(rng, form, items)
     answer = f"For {place}, take these things along: {listed(items)}."
     return _asked(rng, form.format(p=place), answer, place)
 
