@@ -63,8 +63,10 @@ class SplitLine(Widget):
         return self.size.width - sum(map(len, self._ends))
 
     def render(self) -> Content:
-        room = self._room
-        left, right = fitting(self._left, self._right, room)
+        left, right = fitting(self._left, self._right, self._room)
+        return self._one_row(left, right, self._room)
+
+    def _one_row(self, left: Sequence[Part], right: Sequence[Part], room: int) -> Content:
         head, tail = joined(left), joined(right)
         head = head.truncate(max(0, room - tail.cell_length), ellipsis=True)
         tail = tail.truncate(room)
@@ -79,29 +81,28 @@ class StatusLine(SplitLine):
     DEFAULT_CSS = "StatusLine { height: auto; }"
 
     def show(self, left: Sequence[Part], right: Sequence[Part] = ()) -> None:
-        rows = self._rows(self._room)
+        height = len(self._rows(self._room))
         super().show(left, right)
-        if rows != self._rows(self._room):
+        if height != len(self._rows(self._room)):
             self.refresh(layout=True)
 
-    def _rows(self, room: int) -> int:
-        left, right = fitting(self._left, self._right, room)
-        return 1 if joined(left).cell_length + joined(right).cell_length <= room else 2
-
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        return self._rows(width)
+        return len(self._rows(width))
 
     def render(self) -> Content:
-        if self._rows(self._room) == 1:
-            return super().render()
-        left, right = fitting(self._left, self._right, self._room)
-        if joined(left).cell_length <= self._room:
-            tail = joined(right).truncate(self._room)
-            gap = " " * (self._room - tail.cell_length)
-            return Content("\n").join([joined(left), Content.assemble(gap, tail)])
-        first, *rest = joined(self._left).wrap(max(self._room - 1, 2))
+        return Content("\n").join(self._rows(self._room))
+
+    def _rows(self, room: int) -> list[Content]:
+        """One row or two."""
+        left, right = fitting(self._left, self._right, room)
+        head, tail = joined(left), joined(right)
+        if head.cell_length + tail.cell_length <= room:
+            return [self._one_row(left, right, room)]
+        if head.cell_length <= room:
+            return [head, self._one_row((), right, room)]
+        first, *rest = joined(self._left).wrap(max(room - 1, 2))
         second = Content(" ").join([Content(""), *rest])
-        return Content("\n").join([first, second.truncate(self._room, ellipsis=True)])
+        return [first, second.truncate(room, ellipsis=True)]
 
 
 def fitting(
