@@ -4,10 +4,12 @@ context, its attention windows."""
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, cast
 
 from torch import Tensor, nn
+from torch.utils.hooks import RemovableHandle
 from transformers import PreTrainedModel
 
 from decoding.errors import InputError
@@ -105,9 +107,21 @@ def decoder_of(model: PreTrainedModel) -> nn.Module:
     return cast(nn.Module, decoder.model) if hasattr(decoder, "lm_head") else decoder  # Llama 4
 
 
-def layer_modules(decoder: nn.Module, count: int) -> nn.ModuleList:
-    """The decoder's layers, whatever their list is called."""
-    for module in decoder.modules():
-        if isinstance(module, nn.ModuleList) and len(module) == count:
-            return module
-    raise InputError("the target's layers were not found, so an EAGLE-3 head can't read them")
+def hook_inputs(
+    model: PreTrainedModel, layers: Iterable[int], remember: Callable[[int, Tensor], None]
+) -> list[RemovableHandle]:
+    """Hooks by which every pass calls `remember` with each of these `layers` and its input
+    [B, n, H]. Not the model's own `output_hidden_states`: Mamba's begin with the first output."""
+    decoder, count = decoder_of(model), model.config.get_text_config(decoder=True).num_hidden_layers
+    found = (m for m in decoder.modules() if isinstance(m, nn.ModuleList) and len(m) == count)
+    modules = next(found, None)
+    if modules is None:
+        raise InputError("the target's layers were not found, so an EAGLE-3 head can't read them")
+
+    def of_layer(layer: int) -> RemovableHandle:
+        def hook(module: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+            remember(layer, args[0] if args else kwargs["hidden_states"])
+
+        return modules[layer].register_forward_pre_hook(hook, with_kwargs=True)
+
+    return [of_layer(layer) for layer in layers]

@@ -14,7 +14,7 @@ from transformers import PreTrainedModel
 from transformers.cache_utils import Cache
 
 from decoding.errors import InputError, describe
-from decoding.model.architecture import decoder_of, layer_modules
+from decoding.model.architecture import decoder_of, hook_inputs
 from decoding.model.cache import LayerShape, TreeCache
 from decoding.model.forward import ForwardOutput, Mask
 from decoding.model.linears import Linear
@@ -57,16 +57,10 @@ class LibraryForward:
         return ForwardOutput(logits, self._features, torch.cat(captured, dim=-1))
 
     def capture_layers(self, layers: Sequence[int]) -> None:
-        modules = layer_modules(decoder_of(self._model), len(self.layers))
-        for layer in set(layers) - set(self._aux_layers):
+        def remember(layer: int, hidden: Tensor) -> None:
+            self._captured[layer] = hidden[0]
 
-            def remember(
-                module: object, args: tuple[Any, ...], kwargs: dict[str, Any], layer: int = layer
-            ) -> None:
-                self._captured[layer] = (args[0] if args else kwargs["hidden_states"])[0]
-
-            hook = modules[layer].register_forward_pre_hook(remember, with_kwargs=True)
-            self._hooks.append(hook)
+        self._hooks += hook_inputs(self._model, set(layers) - set(self._aux_layers), remember)
         self._aux_layers = tuple(layers)
 
     def lm_head(self, features: Tensor) -> Tensor:

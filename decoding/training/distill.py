@@ -16,6 +16,7 @@ import torch
 from transformers import DynamicCache, PreTrainedModel, PreTrainedTokenizerBase
 
 from decoding.model.architecture import context_of
+from decoding.model.recurrent import cache_argument
 from decoding.params import Params
 from decoding.tokenizing.reasoning import CLOSE, OPEN, Reasoning
 from decoding.tokenizing.stopping import eos_ids
@@ -45,6 +46,7 @@ def generate(
     mask = torch.tensor([[0] * (width - len(p)) + [1] * len(p) for p in prompts], device=device)
     positions = (mask.cumsum(-1) - 1).clamp(min=0)
     cache = DynamicCache(config=model.config)
+    given = {cache_argument(model): cache}
     rows = list(range(len(prompts)))
     answers: list[list[int]] = [[] for _ in prompts]
     open_rows = set(rows)
@@ -52,8 +54,7 @@ def generate(
     sampling = params.sampling
     for _ in range(params.max_new_tokens):
         logits = model(
-            input_ids=ids, attention_mask=mask, position_ids=positions, past_key_values=cache,
-            logits_to_keep=1,
+            input_ids=ids, attention_mask=mask, position_ids=positions, logits_to_keep=1, **given
         ).logits[:, -1]  # fmt: skip
         if sampling.greedy:
             chosen = logits.argmax(-1, keepdim=True)

@@ -22,7 +22,7 @@ from transformers import EvalPrediction, PreTrainedModel
 from decoding.model.target import logits_of
 from decoding.training.conversations import IGNORED, Example, collate
 from decoding.training.evaluate import Answer
-from decoding.training.features import features_of, plain_attention
+from decoding.training.features import features_of, final_states
 from decoding.training.log import rates
 from decoding.training.losses import Loss, likeliest, token_loss
 from decoding.training.optimizers import optimizer_of
@@ -71,11 +71,9 @@ class DraftTrainingModel(nn.Module):
             self.running.read(attention_mask)
         is_answer = labels[:, 1:] != IGNORED
         if final is None:
-            final = features_of(target, input_ids, ())[1]
+            _, final = features_of(target, input_ids, ())
         teacher = final[:, :-1][is_answer]
-        with plain_attention(draft):
-            out = draft.get_decoder()(input_ids=input_ids, use_cache=False)
-        student = out.last_hidden_state[:, :-1][is_answer]
+        student = final_states(draft, input_ids)[:, :-1][is_answer]
         tokens = labels[:, 1:][is_answer]
         compared = compare(target, draft, teacher, student, tokens, self._loss, self.training)
         right = compared.right

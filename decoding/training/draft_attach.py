@@ -13,6 +13,8 @@ from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from decoding.errors import InputError
 
+_LISTED = ("moe_layers", "mlp_only_layers")  # of configs: the indices of some layers
+
 
 def attach_draft(
     target: PreTrainedModel, layers: int = 2, width: int | None = None, mlp: int | None = None
@@ -41,7 +43,12 @@ def attach_draft(
     for name, parameter in mine.items():
         place = re.match(rf"{re.escape(prefix)}(\d+)\.", name)
         layer = f"{prefix}{chosen[int(place[1])]}." if place else ""
-        source = theirs[layer + name[place.end() :] if place else name]
+        source = theirs.get(layer + name[place.end() :] if place else name)
+        if source is None:
+            raise InputError(
+                f"the target's {layer.rstrip('.') or 'model'} has no {name}, as a draft of "
+                f"{layers} layers would: its layers are of several kinds, give other --layers"
+            )
         channels = dict(kept)
         if place and mlp is not None and isinstance(inner, int):
             channels[inner] = _largest_of_layer(theirs, layer, inner, mlp)
@@ -61,6 +68,8 @@ def _build(base: Any, chosen: Sequence[int], width: int | None, mlp: int | None)
     for name, value in base.to_dict().items():  # such as layer_types
         if isinstance(value, list) and len(value) == base.num_hidden_layers:
             setattr(config, name, [value[layer] for layer in chosen])
+        if name in _LISTED and isinstance(value, list):
+            setattr(config, name, [i for i, layer in enumerate(chosen) if layer in value])
     config.num_hidden_layers = len(chosen)
     config.hidden_size = width or base.hidden_size
     if mlp is not None:

@@ -15,8 +15,10 @@ from transformers import PreTrainedModel
 from decoding.checkpoints.dialects import EagleVersion
 from decoding.checkpoints.eagle import EagleConfig, EagleWeights
 from decoding.errors import InputError
+from decoding.model.architecture import decoder_of
 from decoding.training.conversations import IGNORED, Example
 
+_HEAD_DIM = 128  # where the target has no attention
 _FC = 0.5  # standard deviation of a new fc relative to the other matrices
 
 
@@ -68,7 +70,7 @@ def attach_eagle(
     base: Any = target.config.get_text_config(decoder=True)
     lm_head = target.get_output_embeddings().weight.detach().float().cpu()
     vocab, hidden = lm_head.shape
-    heads = int(base.num_attention_heads)
+    heads = int(getattr(base, "num_attention_heads", None) or max(hidden // _HEAD_DIM, 1))
     intermediate = mlp or getattr(base, "intermediate_size", None)
     layers = int(base.num_hidden_layers)
     chosen: tuple[int, ...] = ()
@@ -209,15 +211,15 @@ def _final_scale(target: PreTrainedModel, hidden: int) -> Tensor:
     the scale minus one, LayerNorm adds a bias); ones if there is no such norm."""
     norms = [
         module
-        for module in target.get_decoder().children()
+        for module in decoder_of(target).children()
         if isinstance(weight := getattr(module, "weight", None), nn.Parameter)
         and weight.shape == (hidden,)
     ]
     if not norms or hidden % 2:
         return torch.ones(hidden)
-    weight = norms[-1].weight
+    norm: Any = norms[-1]
     # has mean 0 and mean square 1, so that any norm only scales it
-    probe = torch.tensor([1.0, -1.0], device=weight.device, dtype=weight.dtype).repeat(hidden // 2)
+    probe = norm.weight.new_tensor([1.0, -1.0]).repeat(hidden // 2)
     with torch.no_grad():
-        scale: Tensor = (norms[-1](probe) - norms[-1](-probe)) / 2 * probe
+        scale: Tensor = (norm(probe) - norm(-probe)) / 2 * probe
     return scale.float().cpu()

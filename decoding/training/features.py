@@ -24,6 +24,7 @@ from transformers import PreTrainedModel
 from decoding.errors import InputError
 from decoding.json_text import parse_json
 from decoding.model import attention
+from decoding.model.architecture import decoder_of, hook_inputs
 from decoding.training.conversations import Example, collate
 from decoding.training.data import digest
 from decoding.training.log import Progress
@@ -38,26 +39,39 @@ def features_of(
 ) -> tuple[Tensor | None, Tensor]:
     """ids [B, n], right-padded -> the concatenated inputs of `aux_layers` [B, n, T * H] (None
     without any), and the states after the final norm [B, n, H]."""
-    with torch.no_grad(), plain_attention(target):
+    inputs: dict[int, Tensor] = {}
+    hooks = hook_inputs(target, aux_layers, inputs.__setitem__) if aux_layers else []
+    try:
+        with torch.no_grad():
+            final = final_states(target, ids)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    aux = [inputs[layer].to(final.device) for layer in aux_layers]
+    return torch.cat(aux, dim=-1) if aux else None, final
+
+
+def final_states(model: PreTrainedModel, ids: Tensor) -> Tensor:
+    """ids [B, n], right-padded -> the states after the final norm [B, n, H]."""
+    with plain_attention(model):
         # No mask is needed: causal attention does not see the padding after a text.
-        out = target.get_decoder()(
-            input_ids=ids, use_cache=False, output_hidden_states=bool(aux_layers)
-        )
-    inputs = [out.hidden_states[i] for i in aux_layers]
-    return torch.cat(inputs, dim=-1) if inputs else None, out.last_hidden_state
+        out = decoder_of(model)(input_ids=ids, use_cache=False)
+    states: Tensor = out.last_hidden_state
+    return states
 
 
 @contextmanager
-def plain_attention(target: PreTrainedModel) -> Iterator[None]:
+def plain_attention(model: PreTrainedModel) -> Iterator[None]:
     """Use transformers' own attention: that of decoding takes one sequence and explicit masks."""
-    if target.config._attn_implementation != attention.NAME:
+    if model.config._attn_implementation != attention.NAME:
         yield
         return
-    target.set_attn_implementation("sdpa")
+    # Eager: SDPA has no sinks (gpt-oss) and no softcap (Gemma 2).
+    model.set_attn_implementation("sdpa" if model._supports_sdpa else "eager")
     try:
         yield
     finally:
-        target.set_attn_implementation(attention.NAME)
+        model.set_attn_implementation(attention.NAME)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

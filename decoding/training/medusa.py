@@ -27,7 +27,7 @@ from decoding.model.target import logits_of
 from decoding.training.conversations import IGNORED, Example
 from decoding.training.draft import compare
 from decoding.training.evaluate import RANKS
-from decoding.training.features import features_of
+from decoding.training.features import features_of, final_states
 from decoding.training.log import rates
 from decoding.training.losses import Loss, likeliest, token_loss
 from decoding.training.optimizers import optimizer_of
@@ -94,7 +94,7 @@ class MedusaTrainingModel(nn.Module):
             self.running.read(attention_mask)
         losses, hits, counts = [], [], []
         if final is None:
-            hidden, own_loss = self._states(input_ids, attention_mask, labels)
+            hidden, own_loss = self._states(input_ids, labels)
             losses.append(own_loss)
         else:
             hidden = final
@@ -125,28 +125,23 @@ class MedusaTrainingModel(nn.Module):
             out |= {"hits": torch.stack(hits, 1), "counts": torch.stack(counts, 1)}
         return out
 
-    def _states(
-        self, input_ids: Tensor, attention_mask: Tensor, labels: Tensor
-    ) -> tuple[Tensor, Tensor]:
+    def _states(self, input_ids: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
         """The target's last states [batch, length, hidden] and its own loss, 0 if it is frozen."""
         target, teacher = self._target[0], self._teacher[0]
-        shown = {"input_ids": input_ids, "attention_mask": attention_mask, "use_cache": False}
-        if self.joint and teacher is not None:
-            hidden = target.get_decoder()(**shown).last_hidden_state
-            is_answer = labels[:, 1:] != IGNORED
+        if not self.joint:
+            _, hidden = features_of(target, input_ids, ())
+            return hidden, torch.zeros((), device=hidden.device)
+        hidden = final_states(target, input_ids)
+        is_answer = labels[:, 1:] != IGNORED
+        own, tokens = hidden[:, :-1][is_answer], labels[:, 1:][is_answer]
+        if teacher is None:
+            logits, which = logits_of(target, own), torch.arange(len(own), device=own.device)
+            loss = token_loss("ce", logits, tokens, which, torch.ones(len(own)).to(own.device))
+        else:
             wanted = features_of(teacher, input_ids, ())[1][:, :-1][is_answer]
-            found = compare(
-                teacher, target, wanted, hidden[:, :-1][is_answer], labels[:, 1:][is_answer], "kl",
-                self.training,
-            )  # fmt: skip
-            # Better guesses would cost some of the target's own answers.
-            return hidden.detach(), found.loss / per_process(is_answer.sum())
-        if self.joint:
-            out = target(**shown, labels=labels, output_hidden_states=True)
-            return out.hidden_states[-1], out.loss
-        with torch.no_grad():
-            hidden = target.get_decoder()(**shown).last_hidden_state
-        return hidden, torch.zeros((), device=hidden.device)
+            loss = compare(teacher, target, wanted, own, tokens, "kl", self.training).loss
+            hidden = hidden.detach()  # better guesses would cost some of the target's own answers
+        return hidden, loss / per_process(is_answer.sum())
 
     @torch.no_grad()
     def _probabilities(self, hidden: Tensor) -> Tensor:

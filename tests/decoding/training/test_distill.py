@@ -23,6 +23,7 @@ from decoding.training.distill import (
     distill,
     generate,
 )
+from tests.support.families import HYBRIDS, build, hf_greedy
 
 PROMPTS: list[Conversation] = [([], [f"Can I have {n} teas?"]) for n in range(5)]
 
@@ -43,6 +44,13 @@ def test_batched_answers_are_those_of_transformers(
             do_sample=False, eos_token_id=sorted(eos),
         )  # fmt: skip
         assert got == expected[0, len(prompt) :].tolist()
+
+
+@pytest.mark.parametrize("family", ["gemma3", *HYBRIDS])
+def test_answers_of_models_with_windows_or_states(family: str) -> None:
+    prompts = [[3, 7, 9, 11, 2, 3, 7] * 2, [3]]
+    answers = generate(build(family), prompts, set(), Params(max_new_tokens=16))
+    assert answers == [hf_greedy(family, prompt, 16) for prompt in prompts]
 
 
 def test_generation_stops_at_the_context_limit(model: LlamaForCausalLM) -> None:

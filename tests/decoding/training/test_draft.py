@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
-from transformers import LlamaForCausalLM
+from transformers import DeepseekV3ForCausalLM, LlamaForCausalLM
 
 from decoding.errors import InputError
 from decoding.model.target import Target
@@ -30,6 +31,25 @@ def test_all_layers_of_a_target_are_the_target(family: str) -> None:
     ids = torch.tensor([[3, 1, 4, 1, 5]])
     expected = target(input_ids=ids).logits
     torch.testing.assert_close(attach_draft(target, depth)(input_ids=ids).logits, expected)
+
+
+def test_layers_of_several_kinds() -> None:
+    """Llama 4's config lists the layers with experts; DeepSeek's counts those without."""
+    target = build("llama4")
+    draft = attach_draft(target, 2)
+    assert draft.config.moe_layers == [0, 1]
+    last: Any = target.get_decoder().get_submodule("model.layers.2.feed_forward.router")
+    mine: Any = draft.get_submodule("model.layers.1.feed_forward.router")
+    assert torch.equal(mine.weight, last.weight)
+
+    torch.manual_seed(0)
+    config = FAMILIES["deepseek_v3"]()[1]
+    config.first_k_dense_replace, config.n_routed_experts, config.n_group = 2, 8, 2
+    config.num_experts_per_tok = config.topk_group = 1
+    target = DeepseekV3ForCausalLM(config)
+    with pytest.raises(InputError, match="layer.*2 has no .*layers.1.mlp.*several kinds, give oth"):
+        attach_draft(target, 2)
+    attach_draft(target, 1)
 
 
 def test_a_narrow_draft_keeps_the_largest_channels(

@@ -363,6 +363,12 @@ def test_attached_to_a_target(target: LlamaForCausalLM) -> None:
         attach_eagle(target, "eagle1", torch.tensor([1]))
 
 
+def test_attached_to_a_target_without_attention() -> None:
+    weights = attach_eagle(build("mamba2"), "eagle1")
+    assert (weights.config.heads, weights.config.kv_heads) == (1, 1)
+    assert EagleTrainingModel(build("mamba2"), weights).head.config.hidden == 32
+
+
 @pytest.mark.parametrize("kind", ["gemma", "gpt_neox"])
 def test_final_norms_of_other_kinds(kind: str) -> None:
     sizes = {"hidden_size": 16, "intermediate_size": 16, "vocab_size": 20, "head_dim": 8}

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from app.cli.main import main
 from decoding.checkpoints.medusa import read_medusa
@@ -17,9 +18,51 @@ from tests.support.processes import in_two_processes
 WORDS = ("the", "quick", "brown", "fox", "and", "the", "lazy", "dog")
 
 
+@pytest.fixture
+def data(tmp_path: Path) -> str:
+    """Conversations with answers of many lengths."""
+    path = tmp_path / "data.jsonl"
+    records = [
+        {"messages": [{"role": "user", "content": a}, {"role": "assistant", "content": b * n}]}
+        for a in WORDS for n, b in enumerate(WORDS, 1)
+    ]  # fmt: skip
+    path.write_text("\n".join(map(json.dumps, records)))
+    return str(path)
+
+
+def test_two_processes_train_a_target_with_its_heads_as_one(
+    specchat: Specchat,
+    family_folders: FamilyFolders,
+    data: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    without_fast_bfloat16: None,
+) -> None:
+    target, fresh = ("--target", family_folders.target), tmp_path / "fresh"
+    convert = ("heads", "convert", "medusa", *target, "--out", str(fresh), "--heads", "1")
+    assert specchat(*convert).returncode == 0
+    train = (
+        "heads", "train", *target, "--heads", str(fresh), "--data", data, "--max-steps", "6",
+        "--batch-size", "8", "--device", "cpu", "--joint", "--target-lr", "1e-3",
+        "--keep-checkpoints", "--out",
+    )  # fmt: skip
+    alone = specchat(*train, str(tmp_path / "one"))
+    assert alone.returncode == 0, alone.stderr
+    monkeypatch.setattr(sys, "argv", ["specchat", *train, str(tmp_path / "two")])
+    in_two_processes(main, tmp_path)
+    before, one, two = (
+        load_file(Path(folder, "model.safetensors"))
+        for folder in (family_folders.target, tmp_path / "one", tmp_path / "two")
+    )
+    for name, weight in before.items():
+        moved = torch.linalg.vector_norm(one[name] - weight)
+        assert torch.linalg.vector_norm(one[name] - two[name]) < 1e-3 * moved, name
+
+
 def test_two_processes_make_the_heads_of_one(
     specchat: Specchat,
     family_folders: FamilyFolders,
+    data: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     without_fast_bfloat16: None,
@@ -28,14 +71,8 @@ def test_two_processes_make_the_heads_of_one(
     fresh = tmp_path / "fresh"
     convert = ("heads", "convert", "medusa", *target, "--out", str(fresh), "--heads", "2")
     assert specchat(*convert).returncode == 0
-    data = tmp_path / "data.jsonl"
-    records = [
-        {"messages": [{"role": "user", "content": a}, {"role": "assistant", "content": b * n}]}
-        for a in WORDS for n, b in enumerate(WORDS, 1)
-    ]  # fmt: skip
-    data.write_text("\n".join(map(json.dumps, records)))
     train = (
-        "heads", "train", *target, "--heads", str(fresh), "--data", str(data), "--max-steps", "12",
+        "heads", "train", *target, "--heads", str(fresh), "--data", data, "--max-steps", "12",
         "--batch-size", "8", "--device", "cpu", "--out",
     )  # fmt: skip
     alone = specchat(*train, str(tmp_path / "one"))

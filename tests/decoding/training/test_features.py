@@ -1,0 +1,44 @@
+"""What a drafter learns from is what it reads when it drafts."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from decoding.model.target import Target
+from decoding.training.conversations import Example, collate
+from decoding.training.features import features_of
+from decoding.training.medusa import MedusaTrainingModel, attach
+from tests.support.families import FAMILIES, HYBRIDS, SLIDING, build, reference
+
+TEXTS = ([3, 7, 9, 11, 2, 3, 7] + [5, 9, 13] * SLIDING, [4, 8, 15])  # of unequal length
+BATCH = collate([Example.of_answer(ids[:2], ids[2:]) for ids in TEXTS])
+LAYERS = (0, 1, 2)
+
+
+@pytest.mark.parametrize("family", [*FAMILIES, *HYBRIDS])
+def test_features_are_those_of_decoding(family: str) -> None:
+    """Also of a target that decodes, as it does in evaluations: its attention takes one text."""
+    target = Target(build(family))
+    target.capture_layers(LAYERS)
+    for model in (reference(family), target.model):
+        aux, final = features_of(model, BATCH["input_ids"], LAYERS)
+        assert aux is not None
+        for text, ids in enumerate(TEXTS):
+            found = target.prefill(target.new_cache(), ids, keep_features=True)
+            pairs = (found.features, final), (found.aux_hidden_states, aux)
+            for expected, states in pairs:
+                near = states[text, : len(ids)]
+                torch.testing.assert_close(near, expected, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("family", ["mistral", "gemma2", "gpt_oss", "llama4"])
+def test_heads_learn_the_same_beside_a_target_that_decodes(family: str) -> None:
+    losses = []
+    for decodes in (False, True):
+        model = build(family)
+        model.set_attn_implementation("eager")
+        if decodes:
+            Target(model)
+        losses.append(MedusaTrainingModel(model, attach(model, 2)).train()(**BATCH)["loss"])
+    torch.testing.assert_close(*losses)
