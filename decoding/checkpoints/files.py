@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 # States that trainers pickle beside the weights; some contain more than tensors.
-_STATES = {f"{name}.{kind}" for name in ("optimizer", "scheduler") for kind in ("bin", "pt")}
-_STATES |= {"training_args.bin"}
+_STATE = re.compile(r"(optimizer|scheduler|scaler|rng_state)(_\d+)?\.|training_args\.bin")
 _UNREADABLE = (SafetensorError, OSError, RuntimeError, ValueError)
 _UNWRITTEN = (OSError, RuntimeError, SafetensorError)
 
@@ -58,7 +58,7 @@ def read_tensors(folder: Path, wanted: Callable[[str], bool]) -> dict[str, Tenso
         if tensors:
             return dequantized(tensors)
         for path in sorted([*folder.glob("*.bin"), *folder.glob("*.pt"), *folder.glob("*.pth")]):
-            if path.name in _STATES:
+            if _STATE.match(path.name):
                 continue
             loaded = _unpickled(path)
             if isinstance(loaded, dict):
@@ -67,6 +67,8 @@ def read_tensors(folder: Path, wanted: Callable[[str], bool]) -> dict[str, Tenso
                     for name, value in loaded.items()
                     if isinstance(value, Tensor) and wanted(str(name))
                 }
+    except InputError:
+        raise
     except _UNREADABLE as error:
         raise InputError(f"can't read {path}: {reason_of(error)}") from error
     return tensors

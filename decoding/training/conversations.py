@@ -82,6 +82,8 @@ def _ids_match_text(record: Record, tokenizer: PreTrainedTokenizerBase) -> bool:
     """Whether a record has ids that still match its last answer, which may have been edited."""
     if "ids" not in record:  # reasoning was dropped
         return False
+    if not record["answers"]:  # the prompt was too long
+        return True
     start, end = record["answers"][-1]
     said = tokenizer.decode(record["ids"][start:end], skip_special_tokens=True)
     return bool(said == record["messages"][-1]["content"])

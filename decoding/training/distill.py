@@ -90,7 +90,8 @@ def answer(
     """Answer all open user turns of a batch of conversations, one turn after the other.
 
     A conversation ends early if an answer was cut off (finish_reason "length") or the context is
-    full. With `reasoning` dropped an answer that is nothing else is left out.
+    full: a first prompt without room stays unanswered. With `reasoning` dropped an answer that is
+    nothing else is left out.
     """
     eos = eos_ids(model, tokenizer)
     special = set(tokenizer.all_special_ids)
@@ -115,6 +116,8 @@ def answer(
                 ids = list(rendered(tokenizer, messages, prompt=True))
                 if len(ids) < limit:
                     asked.append((record, messages, ids))
+                elif turn == 0:  # no room for any answer
+                    record |= {"messages": messages, "finish_reason": "length"}
         if not asked:
             break
         answers = generate(model, [ids for _, _, ids in asked], eos, params, generator)

@@ -93,7 +93,15 @@ def test_what_a_trainer_leaves_beside_a_pickle_is_not_read(tmp_path: Path) -> No
     folder = made("eagle1").store(tmp_path / "draft")
     torch.save({"args": TARGET}, folder / "training_args.bin")  # no mere tensors
     torch.save({"state": {}}, folder / "optimizer.pt")
+    for name in ("rng_state.pth", "rng_state_1.pth"):
+        torch.save({"python": Path("x")}, folder / name)
     assert read_eagle(folder, TARGET).dialect == "eagle1"
+
+
+def test_what_can_not_be_read_is_named_once(tmp_path: Path) -> None:
+    torch.save({"python": Path("x")}, tmp_path / "head.pt")
+    with pytest.raises(InputError, match="^can't read (?!.*can't read).*might run anything"):
+        read_eagle(tmp_path, TARGET)
 
 
 MODELOPT = {"use_last_layernorm": True}

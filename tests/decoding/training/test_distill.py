@@ -16,7 +16,7 @@ from decoding.params import Params, SamplingParams
 from decoding.tokenizing.stopping import eos_ids
 from decoding.training.answer_file import statistics
 from decoding.training.conversations import IGNORED, Conversations, rendered
-from decoding.training.data import Record
+from decoding.training.data import DataSource, Record, require_lesson
 from decoding.training.distill import (
     Conversation,
     answer,
@@ -78,6 +78,21 @@ def test_turns_are_answered_one_after_the_other(
     (record,) = answer(model, tokenizer, [([], ["one", "two"])], Params(max_new_tokens=4))
     assert [m["role"] for m in record["messages"]] == ["user", "assistant"] * 2
     assert record["finish_reason"] == "stop"
+
+
+def test_a_prompt_without_room_for_an_answer_teaches_nothing(
+    model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, tmp_path: Path
+) -> None:
+    out, long = tmp_path / "out.jsonl", [{"role": "assistant", "content": "One tea, then. " * 20}]
+    distill(model, tokenizer, [(long, ["Hi"]), ([], ["Hi"])], out, Params(max_new_tokens=4))
+    lines = DataSource(out).lines()
+    records = []
+    for line, record in lines:
+        require_lesson(record, line)
+        records.append(record)
+    assert [record["finish_reason"] for record in records] == ["length"] * 2
+    taught = Conversations(records, tokenizer, 1000)
+    assert [taught[i].ids for i in range(len(taught))] == [tuple(records[0]["ids"])]
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
