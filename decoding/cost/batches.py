@@ -8,7 +8,7 @@ from itertools import pairwise
 import torch
 
 from decoding.cost.curve import BatchCosts, Curve, without_disturbances
-from decoding.cost.measure import PROMPT, SIZES, seconds, verify_cost
+from decoding.cost.measure import SIZES, seconds, verify_cost
 from decoding.model.cache import BatchCache
 from decoding.model.kv_precision import KV_PRECISIONS
 from decoding.model.lean import LeanForward
@@ -37,13 +37,13 @@ def batch_costs(
     up to `nodes` nodes each. Measured on a lean forward, else estimated from one sequence. After a
     pass longer than `patience` no larger ones are measured; batches without all sizes are left out,
     except for the first. Sizes beyond the context are left out as well."""
-    sizes = [size for before, size in zip((0, *SIZES), SIZES, strict=False) if before < nodes]
+    within = [size for size in SIZES if size <= target.context]
+    sizes = [size for before, size in zip((0, *within), within, strict=False) if before < nodes]
     lean = target.lean
     if lean is None:
         say("measuring passes")
         every = sorted({batch * size for batch in batches for size in sizes})
-        fit = [each for each in every if PROMPT + each <= target.context]
-        alone = verify_cost(target, fit or every[:1], patience)
+        alone = verify_cost(target, every, patience)
         largest = alone.points[-1][0]
         seen = [n for n in batches if n == batches[0] or n * nodes <= largest]
         curves = {n: Curve(tuple((size, alone(n * size)) for size in sizes)) for n in seen}

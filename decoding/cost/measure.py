@@ -39,10 +39,11 @@ def reading_seconds(nbytes: int, device: torch.device) -> float:
 
 
 def pass_seconds(target: Target, nodes: int) -> float:
-    """Time of a pass over `nodes` nodes after a short prompt."""
+    """Time of a pass over `nodes` nodes, or as many as the context holds, after a short prompt."""
     cache = target.new_cache()
+    nodes = min(nodes, target.context - REPEATS - 1)
     # Every pass commits its root: the last one begins at PROMPT.
-    target.prefill(cache, [0] * (PROMPT - REPEATS))
+    target.prefill(cache, [0] * (min(PROMPT, target.context - nodes) - REPEATS))
     tree = DraftTree(chain(nodes - 1), torch.zeros(nodes, dtype=torch.long, device=target.device))
 
     def work() -> None:
@@ -55,10 +56,10 @@ def pass_seconds(target: Target, nodes: int) -> float:
 def verify_cost(
     target: Target, sizes: Sequence[int] = SIZES, patience: float = float("inf")
 ) -> Curve:
-    """v(n) in seconds, measured at `sizes` up to the first pass that takes longer than
-    `patience`."""
+    """v(n) in seconds, measured at `sizes` that the context holds, up to the first pass that takes
+    longer than `patience`."""
     measured: list[tuple[float, float]] = []
-    for nodes in sizes:
+    for nodes in (size for size in sizes if size + REPEATS < target.context):
         measured.append((nodes, pass_seconds(target, nodes)))
         if measured[-1][1] > patience:
             break

@@ -6,6 +6,7 @@ import pytest
 
 from decoding.cost import batches, measure
 from decoding.cost.batches import batch_costs
+from decoding.model.architecture import SHORTEST
 from decoding.model.target import Target
 from decoding.params import KVCache
 from tests.support.families import build
@@ -26,6 +27,16 @@ def test_every_size_is_measured_or_estimated(
     for sequences in (1, 3):
         assert 0 < costs(sequences, 1) <= costs(sequences, 5.0) <= costs(sequences, 8)
     assert [size for size, _ in costs.curves[3].points] == [1, 4, 8]  # no more than are needed
+
+
+@pytest.mark.parametrize("family", ["llama", "gpt2"])
+def test_a_short_context_is_not_exceeded(family: str) -> None:
+    model = build(family)
+    model.config.max_position_embeddings = SHORTEST
+    target = Target(model)
+    assert [size for size, _ in measure.verify_cost(target).points] == [1, 4, 8]
+    assert measure.pass_seconds(target, 64) > 0
+    assert batch_costs(target, (1, 2), 60.0, 12)(1, 8) > 0
 
 
 def test_a_pass_that_was_disturbed_costs_no_more_than_a_larger_one(
