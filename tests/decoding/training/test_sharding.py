@@ -65,6 +65,8 @@ def medusa(config: TrainConfig, work: Path, resume: bool) -> dict[str, Tensor]:
 def eagle(config: TrainConfig, work: Path, resume: bool) -> dict[str, Tensor]:
     model = target()
     head = attach_eagle(model, "eagle3", aux_layers=(0, 1, 2))
+    if config.shard:
+        shard_layers(model)  # the frozen target too
     return dict(train_eagle(model, head, Texts(), Texts(), config, work, resume)[0].tensors)
 
 
@@ -72,7 +74,7 @@ def draft(config: TrainConfig, work: Path, resume: bool) -> dict[str, Tensor]:
     model = target()
     learner = attach_draft(model, 2, mlp=24)
     if config.shard:
-        shard_layers(model)  # the frozen target too
+        shard_layers(model)
     train_draft(model, learner, Texts(), Texts(), config, work, resume)
     return {name: parameter.detach() for name, parameter in learner.named_parameters()}
 
