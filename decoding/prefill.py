@@ -77,7 +77,7 @@ def prefill(
         return shared
     try:
         result = target.prefill(cache, prompt[common:], cancelled, keep)
-    except InterruptedError:
+    except Exception:  # cancelled, or out of memory
         if every_row:  # the drafter would miss the features of these rows
             cache.truncate(0)
         raise

@@ -269,16 +269,23 @@ def test_after_a_draft_that_broke_the_same_prompt_can_be_answered(
     assert decoder.generated == hf_greedy("llama", turn, 9)
 
 
-def test_after_a_prefill_that_was_cancelled_everything_is_seen_again(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("error", [InterruptedError, RuntimeError])
+def test_after_a_prefill_that_was_cancelled_or_failed_everything_is_seen_again(
+    monkeypatch: pytest.MonkeyPatch, error: type[Exception]
 ) -> None:
     monkeypatch.setattr("decoding.model.target.PREFILL_CHUNK", 4)
     target = Target(build("llama"))
     decoder = Decoder(target, eagle(target))
     prompt = list(range(1, 20))
-    answers = iter([False, False, True])
-    with pytest.raises(InterruptedError):
-        decoder.start(prompt, Params(), 0, cancelled=lambda: next(answers))
+    chunks = iter(range(3))
+
+    def two_chunks() -> bool:
+        if next(chunks) == 2:
+            raise error
+        return False
+
+    with pytest.raises(error):
+        decoder.start(prompt, Params(), 0, cancelled=two_chunks)
     list(decoder.generate(prompt, Params(max_new_tokens=10)))
     assert decoder.generated == hf_greedy("llama", prompt, 10)
 
