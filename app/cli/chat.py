@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from app.cli.screen_settings import keymap_of, theme_of
+from app.cli.screen_settings import keymap_of, last_theme
 from app.config.settings import Settings
 from app.engine.config import SessionConfig
 from app.engine.events import LaneInfo
@@ -13,7 +13,7 @@ from app.engine.session import Session
 from app.history.recorder import Recorder
 from app.history.session_store import SessionStore
 from app.history.store import Store
-from app.models.checkpoint import require_source
+from app.models.checkpoint import require_drafter, require_target
 from app.models.library import library
 from app.report.document import settings_report
 from app.strategies.lane_spec import LaneSpec
@@ -24,9 +24,14 @@ from app.tui.state.startup import Startup
 
 def open_screen(settings: Settings) -> int:
     """Run the screen until the user quits; returns the exit code. It appears before models load."""
-    theme, keys = theme_of(settings), keymap_of(settings)  # checked before anything starts
+    store = Store()
+    theme, keys = last_theme(settings, store), keymap_of(settings)  # checked before anything starts
     if target := settings.models.target:
-        require_source(target)
+        require_target(target)
+    for spec in settings.lanes:
+        role = STRATEGIES[spec.strategy].role
+        if drafter := spec.checkpoint or settings.models.drafters.get(role or ""):
+            require_drafter(drafter)
     config = SessionConfig(
         params=settings.params,
         seed=settings.seed,
@@ -36,7 +41,6 @@ def open_screen(settings: Settings) -> int:
         stop_texts=settings.stop,
         ignore_eos=settings.ignore_eos,
     )
-    store = Store()
     logs = store if settings.keep else SessionStore()
     engine = SessionProcess(partial(Session, config=config), settings.models, settings.lanes)
     startup = Startup(

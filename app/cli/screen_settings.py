@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
 from app.config.presets import MODEL, Presets
 from app.config.settings import Settings, load_settings, source_of
 from decoding.errors import InputError
+
+if TYPE_CHECKING:
+    from app.history.store import Store
 
 
 def settings_from(flags: dict[str, object]) -> Settings:
@@ -29,6 +35,18 @@ def theme_of(settings: Settings, source: str = "") -> str:
         return checked(settings.theme)
     except ValueError as error:
         raise InputError(f"{source or source_of('theme')}: {error}") from error
+
+
+def last_theme(settings: Settings, store: Store) -> str:
+    """The theme as set, else as it was last chosen on the screen. Raises InputError."""
+    from app.history.store import THEME
+    from app.tui.themes import checked
+
+    theme = theme_of(settings)
+    if "theme" not in settings.model_fields_set:
+        with suppress(OSError, ValueError):  # nothing kept, or a name from another version
+            return checked(store.remembered(THEME))
+    return theme
 
 
 def keymap_of(settings: Settings) -> dict[str, str]:

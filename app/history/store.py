@@ -20,6 +20,7 @@ from decoding.errors import InputError
 from decoding.json_text import parse_json
 
 UNSENT = "unsent.txt"  # what was in the prompt when the app was left
+THEME = "theme.txt"  # chosen on the screen
 RECENT = 30  # conversations whose prompts are offered again
 
 
@@ -90,14 +91,14 @@ class Store:
         newest = sorted(self.folder.glob("*.jsonl"))[-RECENT:]  # the names begin with the time
         return [prompt for entry in reversed(_entries(newest)) for prompt in entry.prompts]
 
-    def unsent(self) -> str:
-        """What was written and not sent."""
-        path = self.folder / UNSENT
+    def remembered(self, name: str) -> str:
+        """A text that was kept for the next start, or ""."""
+        path = self.folder / name
         return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
 
-    def keep_unsent(self, text: str) -> None:
-        """For the next start; "" is nothing."""
-        path = self.folder / UNSENT
+    def remember(self, name: str, text: str) -> None:
+        """Keep a text for the next start."""
+        path = self.folder / name
         if not text:
             path.unlink(missing_ok=True)
             return

@@ -64,7 +64,14 @@ def find_checkpoint(
     return replace(found, adapter=folder)
 
 
-def require_source(source: str) -> None:
+def require_drafter(source: str) -> None:
+    """Raise InputError if a source is no file or folder, not in the cache, and can't be asked
+    for."""
+    if _file(source) is None:
+        find_source(source)
+
+
+def require_target(source: str) -> None:
     """Raise InputError if a source is a file or a folder without a model, or is neither, not in the
     cache, and can't be asked for."""
     if _file(source) is None:

@@ -129,7 +129,7 @@ def verdict(scores: Sequence[LaneScore], again: str = "") -> Verdict | None:
     if best is None or plain is None or best.speedup is None:
         if any(not each.done and each.speed is None and not each.remote for each in scores):
             return None  # what it would be compared with is still to come
-        return _without_comparison(best, plain) or _of_servers(scores)
+        return _without_comparison(best, plain) or _of_servers(scores) or _of_prefill(scores)
     factor = best.speedup.median
     times = f"{factor:.1f} times as fast"
     short = f"{best.title} {factor:.1f}×"
@@ -151,7 +151,7 @@ def verdict(scores: Sequence[LaneScore], again: str = "") -> Verdict | None:
             f"{tau:.{digits}f} tokens a pass: something else kept the machine busy. {again} runs "
             "it again."
         )
-        return Verdict(text, f"{short}? more than its τ", None, best.number)
+        return Verdict(text, f"{short}? can't be: {again} runs it again", None, best.number)
     if best.few:
         text = (
             f"{best.title} looks {times}, but {best.sample} are too few to tell. {again} runs it "
@@ -250,6 +250,14 @@ def _of_servers(scores: Sequence[LaneScore]) -> Verdict | None:
     speed = f"{best.title} {_speed(best):.0f} tok/s"
     others = [f"{score.title} {_speed(score):.0f}" for score in known if score is not best]
     return Verdict(f"{', '.join([speed, *others])}.", speed, None, best.number)
+
+
+def _of_prefill(scores: Sequence[LaneScore]) -> Verdict | None:
+    """A verdict on answers of one token, which prefill gives."""
+    if not scores or any(each.passes or not each.tokens or each.stopped for each in scores):
+        return None
+    text = "Reading the prompt gave the only token of each answer: there was nothing to draft."
+    return Verdict(text, "one token, nothing to draft")
 
 
 def _same(score: LaneScore) -> str:

@@ -80,7 +80,7 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
         self._typed_ahead: list[events.Key] | None = []  # before the prompt has the focus
         for ours in OURS.values():
             self.register_theme(ours)
-        self.theme = self._chosen_theme = startup.theme
+        self.theme = self.first_theme
         self.set_keymap(startup.keys)
 
     def get_default_screen(self) -> Screen[None]:
@@ -282,8 +282,7 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
 
         def write(prompt: str | None) -> None:
             if prompt is not None:
-                self.main.prompt.put_away()
-                self.main.prompt.write(prompt)
+                self.main.prompt.put_away(prompt)
                 self.main.action_focus_prompt()
 
         self.push_screen(ExamplesScreen(examples()), write)
@@ -306,7 +305,7 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
     def action_dark(self) -> None:
         """Toggle dark and light; returns to the chosen theme if it is of the new kind."""
         other = LIGHT if self.current_theme.dark else DARK
-        chosen = self.get_theme(self._chosen_theme)
+        chosen = self.get_theme(self.first_theme)
         self.theme = chosen.name if chosen and chosen.dark == other.dark else other.name
 
     def set_keymap(self, keymap: Mapping[str, str]) -> None:

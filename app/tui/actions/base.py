@@ -60,6 +60,7 @@ class AppBase(App[None]):
         self.presets = startup.presets
         self.library = startup.library
         self.clock = startup.clock
+        self.first_theme = startup.theme
         self.slow_motion: SlowMotion | None = None  # set while the last run is played again
         self.advice: Mapping[str, Any] | None = None  # the last one, until it is outdated
         self.advised_on: object = None  # the `advice_settings` that it was measured with

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from app.engine.commands import NewConversation, Resume
@@ -21,7 +22,7 @@ from app.engine.events import (
 from app.engine.protocol import Engine
 from app.history.recorder import Recorder
 from app.history.recording import LeftWith, Recording
-from app.history.store import Entry, Store
+from app.history.store import THEME, UNSENT, Entry, Store
 from app.text.terminal_text import shortened
 from app.tui.actions.base import AppBase
 from app.tui.background import run_in_background
@@ -61,19 +62,21 @@ class ConversationActions(AppBase):
         sent."""
         prompt = self.main.prompt
         with suppress(OSError):  # as if there were none
-            unsent = await run_in_background(store.unsent)
+            unsent = await run_in_background(partial(store.remembered, UNSENT))
             if unsent and not prompt.text:
                 prompt.write(unsent)
             earlier = await run_in_background(store.prompts)
             prompt.recall_earlier([*earlier, *([unsent] if unsent else [])])
 
     def keep_for_next_time(self) -> None:
-        """What is lost otherwise when the app is left: a text that was not sent, and settings that
-        no answer was made with."""
+        """What is lost otherwise when the app is left: a text that was not sent, another theme, and
+        settings that no answer was made with."""
         if self.store:
             texts = [*self.state.queued, self.main.prompt.text]
             with suppress(OSError):
-                self.store.keep_unsent("\n".join(filter(str.strip, texts)))
+                self.store.remember(UNSENT, "\n".join(filter(str.strip, texts)))
+                if self.theme != self.first_theme:
+                    self.store.remember(THEME, self.theme)
         left = self._settings_now()
         if self.recorder and self.state.turns and left != self.known_settings:
             self.recorder.leave(left)

@@ -89,9 +89,7 @@ class RunActions(AppBase):
             self._taken_for_command = text
             self._say_which_keys()
         else:
-            prompt.remember(text)
-            more = prompt.text.removeprefix(text)
-            prompt.write(more.lstrip())
+            more = prompt.take(text)
             if state.busy or not state.loaded:
                 state.queued.append(text)
             else:

@@ -272,7 +272,7 @@ def status_left(state: AppState, said: Verdict | None = None, commands: str = ""
         return [Part(f"The next turn goes on from {state.label(leader)}", "$quiet", 1)]
     if state.has_kept and not state.turns:
         opens = state.keys["app.conversations"]
-        return [Part(f"Settings as configured; {opens} brings a conversation's own", "$quiet", 1)]
+        return [Part(f"{opens} opens an earlier conversation, with its settings", "$quiet", 1)]
     return []
 
 

@@ -76,11 +76,11 @@ def binomial_error(position: Position) -> float:
     return sqrt(rate * (1 - rate) / rounds) if rounds else 0.0
 
 
-def time_lines(rounds: Sequence[Round], width: int) -> Content:
-    """The parts of a mean round's time."""
+def time_lines(rounds: Sequence[Round], drafts: bool, width: int) -> Content:
+    """The parts of a mean round's time. `drafts`: the lane has a drafter."""
     verify = pass_name(sum(record.drafted for record in rounds))
     parts = {
-        "draft": mean(record.draft_seconds for record in rounds),
+        "draft": mean(record.draft_seconds for record in rounds) * drafts,
         verify: mean(record.verify_seconds for record in rounds),
         "accept": mean(record.accept_seconds for record in rounds),
     }
@@ -89,7 +89,7 @@ def time_lines(rounds: Sequence[Round], width: int) -> Content:
     named = [
         f"{glyph} {name} {seconds(value)} {value / total:.0%}"
         for glyph, (name, value) in zip(TIME_GLYPHS, parts.items(), strict=True)
-        if total
+        if value
     ]
     rows = [
         _heading(f"a round takes {seconds(total)}"),

@@ -55,8 +55,8 @@ STEPS = (
     Step(
         "Colours",
         "Underlined: a guess that the model agreed with. Struck through: a guess that it refused, "
-        "which is not in the answer. Bold: the model's own token, the last of every pass. With ← "
-        "and → you go through them in the pane.",
+        "which is not in the answer. Bold: the model's own token, the last of every pass. Later, "
+        "with the pane in focus, ← and → go through them.",
         "LanePane.-here, #status",
         rejected=True,
     ),

@@ -88,7 +88,7 @@ VIEW_KEYS = [
     key("i", "focus_prompt", "Prompt", "view.prompt", "To the prompt"),
     key("enter", "to_prompt_or_ask", "Prompt or ask", "view.enter",
         "To the prompt; as long as it offers a question, ask that"),
-    key("slash,ctrl+f", "find", "Find", "view.find", "Find words in the text of the lane in focus"),
+    key("slash,ctrl+f", "find", "Find", "view.find", "Search the text of the lane in focus"),
     key("tab", "app.focus_next", "Next", "view.next",
         "To the next lane, panel or slider, and round to the prompt"),
     key("shift+tab", "app.focus_previous", "Previous", "view.previous", "The same way back"),

@@ -108,6 +108,11 @@ class MainScreen(LanesLayout):
             self._focus_view(pane)
             self.show_state()
 
+    @on(Prompt.Changed)
+    def show_keys_of_prompt(self) -> None:
+        """In an empty prompt, some characters are commands."""
+        self._show_keys()
+
     @on(Prompt.Paged)
     def turn_page(self, event: Prompt.Paged) -> None:
         if pane := self.pane_here:

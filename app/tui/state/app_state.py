@@ -204,15 +204,16 @@ class AppState:
     def place(self, name: str) -> int | None:
         """The rank of a finished lane by its own decoding time, from 0; once all are done, by
         speedup, which is of the time in which both ran. None if it is not finished, if a running
-        lane may still be faster, for lanes with another model, and where tokens are drawn: who is
-        done first may only have said less."""
+        lane may still be faster, for lanes with another model, if no lane had more to do than to
+        read the prompt, and where tokens are drawn: who is done first may only have said less."""
         racing = (Phase.WAITING, Phase.RUNNING, Phase.DONE)
         lanes = [
             lane for lane in self.lanes.values() if lane.phase in racing and lane.strategy.on_target
         ]
         lane = self.lanes[name]
         done = lane in lanes and lane.phase is Phase.DONE and lane.metrics is not None
-        if not done or len(lanes) < 2 or any(each.sampled for each in lanes):
+        raced = len(lanes) > 1 and any(each.decode_seconds for each in lanes)
+        if not (done and raced) or any(each.sampled for each in lanes):
             return None
         if all(each.phase is Phase.DONE and each.speedup for each in lanes):
             order = sorted(lanes, key=lambda each: (-(each.speedup or 0.0), each.decode_seconds))

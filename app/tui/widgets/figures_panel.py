@@ -79,7 +79,7 @@ class FiguresPanel(Panel):
         self._tau.display = self._tau_range.display = drafts
         if rounds:
             if not remote:
-                self._times.show(partial(time_lines, rounds))
+                self._times.show(partial(time_lines, rounds, drafts))
             taus, speeds = history(rounds)
             self._tau.data, self._speed.data = taus, speeds
             self._tau_range.update(range_line("tokens a pass (τ)", taus, end, 1))

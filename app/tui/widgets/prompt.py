@@ -156,16 +156,32 @@ class Prompt(TextArea):
         return self.text != self._written
 
     def write(self, text: str) -> None:
+        """Replace the text, as an edit that can be undone."""
+        self._written = text
+        if text != self.text:
+            self.history.checkpoint()
+            self.replace(text, (0, 0), self.document.end, maintain_selection_offset=False)
+            self.history.checkpoint()
+        self.move_cursor(self.document.end)
+
+    def put_away(self, instead: str = "") -> None:
+        """Replace the text; the up key brings it back, and so does undo."""
+        if self.text.strip():
+            self.remember(self.text)
+        self.write(instead)
+
+    def take(self, text: str) -> str:
+        """Remove `text`, which is asked now, and return what was typed after it."""
+        self.remember(text)
+        more = self.text.removeprefix(text)
+        self._load(more.lstrip())
+        return more
+
+    def _load(self, text: str) -> None:
+        """Replace the text; undo starts anew."""
         self._written = text
         self.load_text(text)
         self.move_cursor(self.document.end)
-
-    def put_away(self) -> None:
-        """Clear the prompt; the up key brings the text back, and so does undo."""
-        if self.text.strip():
-            self.remember(self.text)
-        self._written = ""
-        self.clear()
 
     def action_submit(self) -> None:
         if self.example and not self.text.strip():
@@ -245,4 +261,4 @@ class Prompt(TextArea):
         self._edits[self._index] = self.text
         self._index = index
         places = dict(enumerate((*self._history, ""))) | self._edits
-        self.write(places[index])
+        self._load(places[index])

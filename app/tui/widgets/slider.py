@@ -115,7 +115,7 @@ class Slider(Widget, can_focus=True):
         fits = char and char in f"0123456789.,{'-' * (not number)}"
         if fits and here and len(number) < TYPED_CELLS:
             self._type(f"{number}{char}")
-        elif char and not (bare and here) and self._write(f"{typed}{char}"):
+        elif char and not (bare and here) and self._write(f"{number}{char}"):
             self._type(None)
         elif bare:
             return

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.screen_settings import keymap_of, settings_from, theme_of
+from app.cli.screen_settings import keymap_of, last_theme, settings_from, theme_of
 from app.config import settings as module
 from app.config.overrides import parse_strategies
 from app.config.settings import load_settings
+from app.history.store import THEME, Store
 from app.strategies.lane_spec import LaneSpec
 from decoding.errors import InputError
 
@@ -125,6 +126,30 @@ def test_a_target_that_is_nowhere_stops_the_screen_before_anything_begins(
     monkeypatch.setattr(screen, "SessionProcess", None)
     with pytest.raises(InputError, match=why):
         screen.open_screen(load_settings({"target": target}))
+
+
+def test_the_theme_is_the_one_last_chosen_unless_one_is_set(config: Path, tmp_path: Path) -> None:
+    store = Store(tmp_path / "kept")
+    assert last_theme(load_settings({}), store) == "specchat-dark"
+    store.remember(THEME, "specchat-light")
+    assert last_theme(load_settings({}), store) == "specchat-light"
+    assert last_theme(load_settings({"theme": "nord"}), store) == "nord"
+    store.remember(THEME, "of another version")
+    assert last_theme(load_settings({}), store) == "specchat-dark"
+    store.remember(THEME, "specchat-light")
+    config.write_text("theme = 'nord'\n")
+    assert last_theme(load_settings({}), store) == "nord"
+
+
+@pytest.mark.parametrize("flags", [{"draft": "./away"}, {"strategies": "draft:checkpoint=./away"}])
+def test_so_does_a_drafter_that_is_nowhere(
+    config: Path, monkeypatch: pytest.MonkeyPatch, flags: dict[str, str]
+) -> None:
+    from app.cli import chat as screen
+
+    monkeypatch.setattr(screen, "SessionProcess", None)
+    with pytest.raises(InputError, match="no folder ./away: give a .* folder or a hub id"):
+        screen.open_screen(load_settings(flags))
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,7 @@ def test_few_tokens_and_impossible_speeds_are_nothing_to_be_proud_of() -> None:
     busy = verdict([AR, score(4, "EAGLE-3", 138.0, 2.3, tokens_per_pass=2.0)], "F5")
     assert busy is not None and busy.factor is None
     assert "can't be with 2.0 tokens a pass" in busy.text
+    assert busy.short == "EAGLE-3 2.3×? can't be: F5 runs it again"
     close = verdict([AR, score(4, "EAGLE-3", 138.0, 5.04, tokens_per_pass=4.96)], "F5")
     assert close and "5.04 times as fast, which can't be with 4.96 tokens a pass" in close.text
     assert not AR.incredible  # a lane without drafts has no such limit: 1.0 against 1.0
@@ -134,6 +135,13 @@ def test_without_something_to_compare_it_says_what_is_missing() -> None:
     assert verdict([]) is None and verdict([LaneScore(number=1, title="Medusa")]) is None
     to_come = replace(EAGLE, speed=None, speedup=None, done=False)
     assert verdict([AR, to_come]) is None
+
+
+def test_of_answers_of_one_token_it_says_that_there_was_nothing_to_draft() -> None:
+    lanes = [LaneScore(number=n, title="Lane", is_baseline=n == 1, tokens=1) for n in (1, 2)]
+    said = verdict(lanes)
+    assert said is not None and said.short == "one token, nothing to draft"
+    assert verdict([lanes[0], replace(lanes[1], stopped=True)]) is None
 
 
 def test_why_the_slowest_lane_lost() -> None:

@@ -26,7 +26,7 @@ from app.history.parse_document import read_recording
 from app.history.recorder import LogStore, Recorder
 from app.history.recording import Recording
 from app.history.session_store import SessionStore
-from app.history.store import Store
+from app.history.store import THEME, Store
 from app.tui.actions import conversations
 from app.tui.actions.conversations import events_of_lanes
 from app.tui.actions.export import screen_svg
@@ -132,6 +132,15 @@ def test_settings_of_a_damaged_log_are_refused(store: Store, kept: Path) -> None
         store.cut(kept, kept.read_bytes().rindex(b'["left"'))
 
 
+async def test_a_chosen_theme_is_kept_for_the_next_time(store: Store) -> None:
+    async with opened(store) as stage:
+        await stage.press("ctrl+q")
+    assert store.remembered(THEME) == ""  # none was chosen
+    async with opened(store) as stage:
+        await stage.press("escape", "d", "ctrl+q")
+    assert store.remembered(THEME) == "specchat-light"
+
+
 async def test_what_was_not_sent_is_in_the_prompt_the_next_time(store: Store) -> None:
     async with opened(store) as stage:
         await stage.type("Unsent")
@@ -159,7 +168,7 @@ async def test_its_settings_come_back_with_it(store: Store) -> None:
             for event in turn(0, "Count!", 1.0, 0)
         ))  # fmt: skip
     async with opened(store) as stage:
-        assert "Settings as configured; F3 brings a conversation's own" in stage.text
+        assert "F3 opens an earlier conversation, with its settings" in stage.text
         await reopen(stage, "f3", "enter")
         assert "“Count!” goes on here, with temp 0.90, gamma 3 again" in stage.text
         assert stage.app.state.params == used

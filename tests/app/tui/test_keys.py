@@ -135,6 +135,9 @@ async def test_the_palette_searches_what_is_said_about_commands(play: Play) -> N
         await stage.press("escape", "ctrl+p")
         await stage.find("save")
         assert "Export a picture" in stage.text and "Export the scoreboard" in stage.text
+        await stage.press("escape", "ctrl+p")
+        await stage.find("search")
+        assert "Find" in stage.text and "/ Ctrl+F" in stage.text.replace(",", "")
 
 
 async def test_the_key_bar_shows_what_applies_and_can_be_clicked(play: Play) -> None:

@@ -87,13 +87,15 @@ async def test_acceptance_by_position_is_over_the_session(play: Play) -> None:
 
 
 def test_where_the_time_goes() -> None:
-    assert time_lines(ROUNDS, 40).plain.splitlines() == [
+    assert time_lines(ROUNDS, True, 40).plain.splitlines() == [
         "a round takes 20ms",
         "██████████▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒░░░░······",
         "█ draft 5.0ms 25%   ▒ verify 10ms 50%",
         "░ accept 2.0ms 10%   · other 3.0ms 15%",
     ]
-    timeless = time_lines([drafted(1, seconds=0.0)], 40)
+    alone = time_lines(ROUNDS, False, 40)
+    assert "draft" not in alone.plain and "· other 8.0ms 40%" in alone.plain
+    timeless = time_lines([drafted(1, seconds=0.0)], True, 40)
     assert timeless.plain.splitlines()[0] == "a round takes 0.0ms"
 
 

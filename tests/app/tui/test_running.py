@@ -463,6 +463,18 @@ async def test_who_was_done_first_goes_by_its_own_time(play: Play) -> None:
         assert "1 Autoregressive ✓ 3rd" in stage.text
 
 
+async def test_an_answer_of_one_token_is_no_race(play: Play) -> None:
+    now = replace(metrics(), tokens=1, passes=0, decode_seconds=0.0, speedup=None)
+    async with play() as stage:
+        await stage.begin("Hello", 0, "ar", "draft")
+        for name in ("ar", "draft"):
+            event = Finished(name, "length", None, replace(now, tokens_per_second=None))
+            await stage.tell(prefilled(name, "The"), event)
+        await stage.tell(RunFinished(0, False))
+        assert "2 Draft model γ4 ✓" in stage.text and "1st" not in stage.text
+        assert "one token, nothing to draft" in stage.text
+
+
 async def test_where_tokens_are_drawn_nobody_is_first(play: Play) -> None:
     """It may only have said less."""
     async with play(params=Params(SamplingParams(0.8))) as stage:

@@ -288,6 +288,15 @@ async def test_a_refused_number_is_typed_over(play: Play) -> None:
         assert last_params(stage).gamma == 5
 
 
+async def test_a_refused_number_is_no_part_of_the_question(play: Play) -> None:
+    async with play() as stage:
+        await stage.pilot.click("#gamma", offset=(0, 0))
+        await stage.press("9", "9", "enter")
+        assert "not 99" in stage.text
+        await stage.type("Hi")
+        assert stage.app.main.prompt.text == "Hi"
+
+
 async def test_a_setting_without_effect_says_so_when_it_is_changed(play: Play) -> None:
     async with play() as stage:
         slider = stage.app.main.query_one("#min_p", Slider)

@@ -195,7 +195,7 @@ async def test_an_answer_that_ends_meanwhile_leaves_ctrl_z_to_the_prompt(store: 
         assert stage.app.main.prompt.text == "" and stage.lines(1)[0] == "› Count!"
 
 
-async def test_a_question_that_was_refused_stays_while_others_are_undone(play: Play) -> None:
+async def test_a_question_that_was_refused_is_undone_first(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "m", "i")
         await stage.type("Too long")
@@ -204,9 +204,35 @@ async def test_a_question_that_was_refused_stays_while_others_are_undone(play: P
         prompt = stage.app.main.prompt
         assert prompt.text == "Too long"
         await stage.press("ctrl+z")
-        assert prompt.text == "Too long" and "Undone: the order of the lanes'" in stage.text
+        assert prompt.text == "" and "Undone: typing" in stage.text
+        await stage.press("ctrl+y")
+        assert prompt.text == "Too long"
+        await stage.press("ctrl+z", "ctrl+z")
+        assert prompt.text == "" and "Undone: the order of the lanes'" in stage.text
+
+
+async def test_an_example_gives_way_to_what_it_replaced(play: Play) -> None:
+    async with play() as stage:
+        prompt = stage.app.main.prompt
+        await stage.press("escape", "m", "i")
+        await stage.type("Half")
+        await stage.press("f2", "enter")
+        example = prompt.text
+        assert example not in ("", "Half")
         await stage.press("ctrl+z")
-        assert prompt.text == "Too long" and "There is nothing to undo" in stage.text
+        assert prompt.text == "Half" and len(stage.engine.asked(SetSchedule)) == 1
+        await stage.press("ctrl+y")
+        assert prompt.text == example
+        await stage.press("up")
+        assert prompt.text == "Half"
+
+
+async def test_undo_does_not_take_back_what_was_asked(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape", "m", "i")
+        await stage.type("Hi")
+        await stage.press("enter", "ctrl+z")
+        assert stage.app.main.prompt.text == "" and stage.engine.asked(SetSchedule)
 
 
 async def test_what_was_typed_comes_first(play: Play) -> None:

@@ -259,6 +259,18 @@ async def test_a_panel_that_opens_does_not_take_the_focus_from_who_writes(play: 
         assert stage.app.main.prompt.text == "whynot"
 
 
+@pytest.mark.parametrize("size", [(100, 30), (60, 24)])
+async def test_the_key_bar_knows_whether_space_is_text(play: Play, size: tuple[int, int]) -> None:
+    async with play(size) as stage:
+        await stage.begin("Hi")
+        await stage.press("space")
+        assert "Space Go on" in stage.text
+        await stage.type("x")
+        assert "Space Go on" not in stage.text
+        await stage.press("backspace")
+        assert "Space Go on" in stage.text
+
+
 async def test_space_in_an_empty_prompt_pauses(play: Play) -> None:
     async with play() as stage:
         await ask(stage, "Hello")
