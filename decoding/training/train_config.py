@@ -10,6 +10,7 @@ import torch
 from transformers import TrainingArguments
 
 from decoding.checkpoints.quantized import Precision
+from decoding.errors import InputError
 from decoding.json_text import parse_json
 from decoding.training.losses import Loss
 from decoding.training.precision import has_fast_bfloat16
@@ -62,7 +63,8 @@ class TrainConfig:
 
     def arguments(self, work: Path, device: torch.device, **more: Any) -> TrainingArguments:
         """Trainer arguments: cosine schedule with warm-up, bfloat16 if it is fast, an evaluation
-        and a checkpoint in `work` every `evaluate_every` steps, and `more`."""
+        and a checkpoint in `work` every `evaluate_every` steps, and `more`. Raises InputError for a
+        batch that the processes can't share."""
         arguments = TrainingArguments(
             output_dir=str(work),
             max_steps=self.steps or -1,
@@ -92,6 +94,11 @@ class TrainConfig:
             seed=self.seed,
             **more,
         )
+        if self.batch_size % (processes := arguments.world_size):
+            raise InputError(
+                f"--batch-size {self.batch_size}: {processes} processes share each batch, give a "
+                f"multiple of {processes}"
+            )
         # One GPU: replicas would lack the frozen target, which is not a submodule.
         arguments._n_gpu = min(arguments.n_gpu, 1)
         return arguments

@@ -12,6 +12,8 @@ from safetensors.torch import load_file
 
 from app.cli.main import main
 from decoding.checkpoints.medusa import read_medusa
+from decoding.errors import InputError
+from decoding.training.train_config import TrainConfig
 from tests.conftest import FamilyFolders, Specchat
 from tests.support.processes import in_two_processes
 
@@ -28,6 +30,14 @@ def data(tmp_path: Path) -> str:
     ]  # fmt: skip
     path.write_text("\n".join(map(json.dumps, records)))
     return str(path)
+
+
+def test_a_batch_that_can_not_be_shared_is_refused(tmp_path: Path) -> None:
+    def configure() -> None:
+        with pytest.raises(InputError, match="--batch-size 3: .* give a multiple of 2"):
+            TrainConfig(batch_size=3).arguments(tmp_path, torch.device("cpu"))
+
+    in_two_processes(configure, tmp_path)
 
 
 def test_two_processes_train_a_target_with_its_heads_as_one(
