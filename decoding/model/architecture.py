@@ -104,6 +104,8 @@ def window_of(config: Any) -> Window | None:
 def decoder_of(model: PreTrainedModel) -> nn.Module:
     """The text decoder without its lm_head."""
     decoder: nn.Module = model.get_decoder()
+    if isinstance(decoder, nn.Linear):  # ModernBERT calls its lm_head so
+        return model.base_model
     return cast(nn.Module, decoder.model) if hasattr(decoder, "lm_head") else decoder  # Llama 4
 
 

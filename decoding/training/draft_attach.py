@@ -13,7 +13,8 @@ from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from decoding.errors import InputError
 
-_LISTED = ("moe_layers", "mlp_only_layers")  # of configs: the indices of some layers
+# of configs: the indices of some layers
+_LISTED = ("moe_layers", "mlp_only_layers", "attn_layer_indices")
 
 
 def attach_draft(

@@ -19,6 +19,7 @@ from decoding.training.draft import DraftTrainingModel, divergence
 from decoding.training.draft_attach import attach_draft
 from decoding.training.evaluate import Answer
 from tests.conftest import FamilyFolders, Specchat
+from tests.decoding.model.test_classes import model_of
 from tests.support.families import FAMILIES, build
 
 WORDS = ("the", "quick", "brown", "fox", "and", "the", "lazy", "dog")
@@ -34,7 +35,10 @@ def test_all_layers_of_a_target_are_the_target(family: str) -> None:
 
 
 def test_layers_of_several_kinds() -> None:
-    """Llama 4's config lists the layers with experts; DeepSeek's counts those without."""
+    """Llama 4's config lists the layers with experts, Bamba's those with attention; DeepSeek's
+    counts those without experts."""
+    assert attach_draft(model_of("bamba"), 3).config.attn_layer_indices == [1]
+    assert attach_draft(model_of("bamba"), 2).config.attn_layer_indices == []
     target = build("llama4")
     draft = attach_draft(target, 2)
     assert draft.config.moe_layers == [0, 1]

@@ -45,6 +45,7 @@ from decoding.training.features import (
 from decoding.training.length_grouped import LengthGrouped
 from decoding.training.precision import has_fast_bfloat16
 from decoding.training.train_config import TrainConfig
+from tests.decoding.model.test_classes import model_of
 from tests.support.families import build
 
 VOCAB, EOS = 40, 1
@@ -361,6 +362,12 @@ def test_attached_to_a_target(target: LlamaForCausalLM) -> None:
         attach_eagle(target, "eagle3", aux_layers=[7])
     with pytest.raises(InputError, match="no draft vocabulary"):
         attach_eagle(target, "eagle1", torch.tensor([1]))
+
+
+@pytest.mark.parametrize("kind", ["gemma4_text", "cohere2_moe"])
+def test_attached_to_a_target_of_unlike_layers_or_other_norms(kind: str) -> None:
+    config = attach_eagle(model_of(kind), "eagle1").config
+    assert (config.heads, config.head_dim, config.norm_eps) == (4, 8, 1e-6)
 
 
 def test_attached_to_a_target_without_attention() -> None:

@@ -9,6 +9,7 @@ from decoding.model.target import Target
 from decoding.training.conversations import Example, collate
 from decoding.training.features import features_of
 from decoding.training.medusa import MedusaTrainingModel, attach
+from tests.decoding.model.test_classes import model_of
 from tests.support.families import FAMILIES, HYBRIDS, SLIDING, build, reference
 
 TEXTS = ([3, 7, 9, 11, 2, 3, 7] + [5, 9, 13] * SLIDING, [4, 8, 15])  # of unequal length
@@ -16,12 +17,16 @@ BATCH = collate([Example.of_answer(ids[:2], ids[2:]) for ids in TEXTS])
 LAYERS = (0, 1, 2)
 
 
-@pytest.mark.parametrize("family", [*FAMILIES, *HYBRIDS])
+@pytest.mark.parametrize("family", [*FAMILIES, *HYBRIDS, "modernbert-decoder"])
 def test_features_are_those_of_decoding(family: str) -> None:
     """Also of a target that decodes, as it does in evaluations: its attention takes one text."""
-    target = Target(build(family))
+    if family in FAMILIES or family in HYBRIDS:
+        loaded, decodes = reference(family), build(family)
+    else:
+        loaded, decodes = model_of(family), model_of(family)
+    target = Target(decodes)
     target.capture_layers(LAYERS)
-    for model in (reference(family), target.model):
+    for model in (loaded, decodes):
         aux, final = features_of(model, BATCH["input_ids"], LAYERS)
         assert aux is not None
         for text, ids in enumerate(TEXTS):
