@@ -176,7 +176,7 @@ async def test_it_leaves_nothing_behind(play: Play) -> None:
         assert stage.app.screen is stage.app.main
         after = (state.params, state.turns, state.leader, stage.app.main.display_options)
         assert after == before and len(stage.engine.calls) == calls
-        assert stage.app.theme == stage.app._chosen_theme and len(stage.app.screen_stack) == 1
+        assert stage.app.theme == stage.app.first_theme and len(stage.app.screen_stack) == 1
         await stage.press("enter")
         assert stage.engine.asked(Run)
 
