@@ -42,7 +42,7 @@ def advice_sections(document: dict[str, Any]) -> list[Section]:
     cannot = _merged([entry for entry in document["engines"] if entry["configuration"] is None])
     sections.append(
         Section(
-            "To paste: what is fastest here of what each engine can do",
+            "To paste, for each engine: the fastest here of what it can do",
             [f"{_engine(entries)}: {entries[0]['note']}." for entries in cannot],
             snippets=[(_snippet_title(entries), entries[0]["configuration"]) for entries in can],
         )
