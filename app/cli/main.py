@@ -500,9 +500,8 @@ def main() -> None:
         complain(str(error))
         code = 2
     except TyperException as error:
-        if (
-            message := _perhaps(error) or error.format_message()
-        ):  # none where a command alone has shown its help
+        message = _perhaps(error) or error.format_message()
+        if message:  # none where a command alone has shown its help
             helps = "; --help has them all" if message.startswith("No such") else ""
             complain(message.removesuffix(".") + helps if helps else message)
         code = 2

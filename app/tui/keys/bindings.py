@@ -216,8 +216,7 @@ def key_bar_state(
     """The names of some actions in the present state, the actions to hide because they would do
     nothing, and those that have room before all others. `slider`: one has the focus, `number`: one
     is typed there, `looking`: a panel is open, `alone`: in place of the lanes, `cursor`: the pane
-    in focus has one, `searching`: words are marked in it,
-    `missing`: it has none of them."""
+    in focus has one, `searching`: words are marked in it, `missing`: it has none of them."""
     names = dict(BAR_NAMES)
     slow = state.slow_motion is not None
     leaves_slider = slider and not (typing or state.running or slow)

@@ -40,6 +40,19 @@ def test_a_batch_that_can_not_be_shared_is_refused(tmp_path: Path) -> None:
     in_two_processes(configure, tmp_path)
 
 
+def training(
+    specchat: Specchat, target: str, data: str, folder: Path, heads: int
+) -> tuple[str, ...]:
+    """The command that trains new Medusa heads, without its end."""
+    fresh = str(folder / "fresh")
+    convert = ("heads", "convert", "medusa", "--target", target, "--heads", str(heads))
+    assert specchat(*convert, "--out", fresh).returncode == 0
+    return (
+        "heads", "train", "--target", target, "--heads", fresh, "--data", data,
+        "--batch-size", "8", "--device", "cpu",
+    )  # fmt: skip
+
+
 def test_two_processes_train_a_target_with_its_heads_as_one(
     specchat: Specchat,
     family_folders: FamilyFolders,
@@ -48,13 +61,9 @@ def test_two_processes_train_a_target_with_its_heads_as_one(
     monkeypatch: pytest.MonkeyPatch,
     without_fast_bfloat16: None,
 ) -> None:
-    target, fresh = ("--target", family_folders.target), tmp_path / "fresh"
-    convert = ("heads", "convert", "medusa", *target, "--out", str(fresh), "--heads", "1")
-    assert specchat(*convert).returncode == 0
     train = (
-        "heads", "train", *target, "--heads", str(fresh), "--data", data, "--max-steps", "6",
-        "--batch-size", "8", "--device", "cpu", "--joint", "--target-lr", "1e-3",
-        "--keep-checkpoints", "--out",
+        *training(specchat, family_folders.target, data, tmp_path, heads=1), "--max-steps", "6",
+        "--joint", "--target-lr", "1e-3", "--keep-checkpoints", "--out",
     )  # fmt: skip
     alone = specchat(*train, str(tmp_path / "one"))
     assert alone.returncode == 0, alone.stderr
@@ -77,13 +86,9 @@ def test_two_processes_make_the_heads_of_one(
     monkeypatch: pytest.MonkeyPatch,
     without_fast_bfloat16: None,
 ) -> None:
-    target = ("--target", family_folders.target)
-    fresh = tmp_path / "fresh"
-    convert = ("heads", "convert", "medusa", *target, "--out", str(fresh), "--heads", "2")
-    assert specchat(*convert).returncode == 0
     train = (
-        "heads", "train", *target, "--heads", str(fresh), "--data", data, "--max-steps", "12",
-        "--batch-size", "8", "--device", "cpu", "--out",
+        *training(specchat, family_folders.target, data, tmp_path, heads=2), "--max-steps", "12",
+        "--out",
     )  # fmt: skip
     alone = specchat(*train, str(tmp_path / "one"))
 
