@@ -57,7 +57,12 @@ def advise(
         settings=settings_report(settings),
         sweep=sweep,
         first_turns_only=any(len(request.turns) > 1 for request in requests),
-        unavailable=models.why_missing(lanes),
+        unavailable=models.why_missing(lanes)
+        | {
+            spec.name: "the settings of a server's drafts can't be changed from here"
+            for spec in settings.lanes
+            if spec.endpoint is not None
+        },
     )
 
 

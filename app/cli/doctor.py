@@ -55,7 +55,7 @@ def doctor(
     """
     from app.report.document import envelope
 
-    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else math.inf
+    columns = shutil.get_terminal_size().columns if _on_terminal() else math.inf
     findings = []
     for finding in examine():
         findings.append(finding)
@@ -115,8 +115,12 @@ def _specchat() -> Finding:
     return Finding("specchat", "ok", f"{VERSION}, {python}")
 
 
+def _on_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
 def _terminal() -> Finding:
-    if not sys.stdout.isatty():
+    if not _on_terminal():
         return Finding("terminal", "note", "none", "run, bench, heads and models need none")
     columns, rows = shutil.get_terminal_size()
     found = f"{columns}x{rows}, {sys.stdout.encoding}"

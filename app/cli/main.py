@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -36,6 +36,7 @@ from decoding.errors import InputError
 
 if TYPE_CHECKING:
     from app.config.settings import Settings
+    from app.report.page import Report
     from app.text.prompt_file import Request
 
 cli = typer.Typer(
@@ -297,22 +298,20 @@ def bench(
     from app.cli.bench import bench as measure
     from app.report.bench_text import bench_report, format_bench
 
-    document = measure(
-        settings,
-        requests,
-        repeats=repeats,
-        peers=others,  # type: ignore[arg-type]
-        sweep=values,
-        concurrency=concurrency,
-        acceptances=simulate_acceptance or (),
-        batches=batches,
-        prefixes=prefixes,
-    )
-    if report is not None:
-        from app.report.page import write_report
-
-        write_report(report, bench_report(document))
-    print_result(document, as_json, format_bench)
+    with redirect_stdout(sys.stderr):
+        document = measure(
+            settings,
+            requests,
+            repeats=repeats,
+            peers=others,  # type: ignore[arg-type]
+            sweep=values,
+            concurrency=concurrency,
+            acceptances=simulate_acceptance or (),
+            batches=batches,
+            prefixes=prefixes,
+        )
+    with _reported(report, lambda: bench_report(document)):
+        print_result(document, as_json, format_bench)
 
 
 @cli.command()
@@ -387,11 +386,8 @@ def advise(
 
     with redirect_stdout(sys.stderr):
         document = measure(settings, requests, seconds, values)
-    if report is not None:
-        from app.report.page import write_report
-
-        write_report(report, advice_report(document))
-    print_result(document, as_json, format_advice)
+    with _reported(report, lambda: advice_report(document)):
+        print_result(document, as_json, format_advice)
 
 
 @cli.command()
@@ -410,6 +406,8 @@ def serve(
     settings = _settings(flags)
     theme_of(settings)
     keymap_of(settings)
+    if public_url is not None and not public_url.startswith(("http://", "https://")):
+        raise InputError(f"--public-url: begin it with http:// or https://, not '{public_url}'")
     if find_spec("textual_serve") is None:
         raise InputError("serve needs textual-serve: pip install 'specchat[serve]'")
     from app.cli.serve import serve_screen
@@ -468,6 +466,18 @@ def _check_report(report: Path | None) -> None:
         from app.report.page import check_report
 
         check_report(report)
+
+
+@contextmanager
+def _reported(file: Path | None, report: Callable[[], Report]) -> Iterator[None]:
+    """Write a report after what is done with this; also where that fails, as it may to print."""
+    try:
+        yield
+    finally:
+        if file is not None:
+            from app.report.page import write_report
+
+            write_report(file, report())
 
 
 def _stdin(option: str) -> bytes:

@@ -23,9 +23,13 @@ def find_rejections(settings: Settings, requests: Sequence[Request]) -> tuple[di
     """Answer the first prompt of every request in each lane that drafts. Returns the JSON document
     and the exit code, 1 if a lane broke. Raises InputError."""
     with progress() as say:
-        specs = settings.lanes
+        specs = [spec for spec in settings.lanes if spec.endpoint is None]
         models = load_models(settings.models, lambda what, part: say(f"loading {what}"), specs)
-        missing = models.why_missing(specs)
+        missing = models.why_missing(specs) | {
+            spec.name: "a server does not say which of its drafts were rejected"
+            for spec in settings.lanes
+            if spec.endpoint is not None
+        }
         made = [Lane(spec, models) for spec in specs]
         lanes = [lane for lane in made if lane.available and lane.strategy.drafts]
         if not lanes:

@@ -172,14 +172,16 @@ class _Conversations:
 
 @contextmanager
 def _like_ctrl_c(ended: list[int]) -> Iterator[None]:
-    """Turn SIGTERM and SIGHUP into KeyboardInterrupt; their numbers are appended to `ended`."""
+    """Turn SIGTERM and SIGHUP into KeyboardInterrupt, unless they are ignored, as under nohup;
+    their numbers are appended to `ended`."""
 
     def interrupt(number: int, frame: object) -> None:
         ended.append(number)
         raise KeyboardInterrupt
 
     kinds = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {kind: signal.signal(kind, interrupt) for kind in kinds}
+    heard = [kind for kind in kinds if signal.getsignal(kind) != signal.SIG_IGN]
+    before = {kind: signal.signal(kind, interrupt) for kind in heard}
     try:
         yield
     finally:

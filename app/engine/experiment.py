@@ -148,7 +148,8 @@ class Experiment:
         seconds = time.perf_counter() - self.begun
         context = mean_context(self.prompts, [a for each in finalists for a in each.answers])
         costs = self._batches(finalists, context)
-        choices = [_choice(each, lanes[_lane_key(each.kind)]) for each in finalists]
+        loaded = self.models.notes.get("target", "")
+        choices = [_choice(each, lanes[_lane_key(each.kind)], loaded) for each in finalists]
         prompts = len(self.prompts)
         return Outcome(self.candidates, finalists, choices, costs, context, prompts, seconds)
 
@@ -283,11 +284,14 @@ def _slower(candidate: Candidate, baseline: Candidate) -> bool:
     return candidate.strategy.drafts and (estimate is None or estimate.high < 1.0)
 
 
-def _choice(candidate: Candidate, lane: Lane) -> Choice:
-    """The candidate in terms of a serving engine."""
+def _choice(candidate: Candidate, lane: Lane, loaded: str) -> Choice:
+    """The candidate in terms of a serving engine. `loaded`: how the target was."""
     models, params = lane.models, candidate.params
     role = candidate.strategy.role or ""
     head = models.drafters.get(role)
+    other_tokenizer = role == "draft" and models.draft_tokenizer is not None
+    drafts = "" if role != "draft" or other_tokenizer else models.notes.get(role, "")
+    changed = (("the target", loaded), ("the draft model", drafts))
     verified = candidate.stats.nodes_per_pass or 1.0
     return Choice(
         target=models.name,
@@ -297,5 +301,6 @@ def _choice(candidate: Candidate, lane: Lane) -> Choice:
         nodes=params.eagle_total_tokens or max(round(verified), 2),
         source=models.options.drafters.get(role, ""),
         version=head.config.version if isinstance(head, EagleHead) else "",
-        other_tokenizer=role == "draft" and models.draft_tokenizer is not None,
+        other_tokenizer=other_tokenizer,
+        changed="; ".join(f"measured: {what}, {note}" for what, note in changed if note),
     )

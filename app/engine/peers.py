@@ -8,7 +8,12 @@ from contextlib import nullcontext
 from typing import Any, Literal
 
 import torch
-from transformers import PreTrainedModel, StoppingCriteria, StoppingCriteriaList
+from transformers import (
+    GenerationConfig,
+    PreTrainedModel,
+    StoppingCriteria,
+    StoppingCriteriaList,
+)
 
 from app.config.settings import Settings
 from app.engine.contest import Contestant
@@ -34,8 +39,10 @@ def peer_contestants(
         raise InputError("--peers compares greedy decoding: leave --temperature at 0")
     if settings.params.sampling.penalizes:
         raise InputError("--peers compares plain greedy decoding: leave the penalties out")
-    if settings.logit_bias:
-        raise InputError("--peers compares plain greedy decoding: leave --logit-bias out")
+    for option in ("logit_bias", "stop"):
+        if getattr(settings, option):
+            name = option.replace("_", "-")
+            raise InputError(f"--peers compares plain greedy decoding: leave --{name} out")
     assistant = None
     if "hf-assisted" in peers:
         source = with_demo(settings.models).drafters.get("draft")
@@ -43,11 +50,13 @@ def peer_contestants(
             raise InputError("--peers hf-assisted needs a draft model: give one with --draft")
         if models.draft_tokenizer is not None:
             raise InputError("--peers hf-assisted needs a draft model with the target's tokenizer")
-        assistant = load_model(source, settings.models)
+        assistant = load_model(source, settings.models.of_draft)
     # On a CPU a copy, because the target's weights have another memory layout.
     own = None
     if models.target.device.type == "cpu":
         own = load_model(models.name, settings.models)
+    # generate would take up the penalties in the model's own one.
+    (own or models.target.model).generation_config = GenerationConfig()
 
     def contestant(helper: PreTrainedModel | None) -> Contestant:
         def answer(ids: Sequence[int], index: int) -> Answer:

@@ -84,7 +84,7 @@ def cached_checkpoints() -> list[CheckpointInfo]:
 
     try:
         repos = [repo for repo in scan_cache_dir().repos if repo.repo_type == "model"]
-    except (CacheNotFound, OSError):
+    except (CacheNotFound, OSError, ValueError):  # ValueError: it is a file
         return []
     whole = (repo.revisions for repo in repos if repo.revisions)  # none: an interrupted download
     chosen = [

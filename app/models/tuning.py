@@ -58,10 +58,11 @@ def tune(target: Target, threads: int | None) -> int:
     key = _target_key(target, threads)
     known = read_measured(_path(), key)
     if known is not None:
-        torch.set_num_threads(known.threads)
+        chosen = threads or known.threads
+        torch.set_num_threads(chosen)
         lay_out(target.linears, target.dtype, known.layouts)
         if not _was_busy(target, known):
-            return known.threads
+            return chosen
         for _, linear in target.linears:  # copies are made for one number of threads
             linear.arrange(Layout())
     chosen = choose_threads(target, threads)
@@ -168,12 +169,15 @@ def choose_threads(target: Target, wanted: int | None) -> int:
     return wanted
 
 
-def _fastest(target: Target) -> int:
+def _cores() -> int:
+    """How many this process may use: fewer than there are under taskset, and in many batch jobs."""
     if hasattr(os, "sched_getaffinity"):
-        cores = len(os.sched_getaffinity(0))
-    else:
-        cores = os.cpu_count() or 1
-    spare = max(cores - 1, 1)
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _fastest(target: Target) -> int:
+    spare = max(_cores() - 1, 1)
     best, best_seconds = 1, float("inf")
     for threads in sorted({1, max(spare // 2, 1), spare}):
         torch.set_num_threads(threads)
@@ -192,7 +196,7 @@ def _key(model: str, threads: int | None) -> str:
     parts = (
         platform.node(),
         torch.backends.cpu.get_cpu_capability(),
-        f"{os.cpu_count()} cores",
+        f"{_cores()} cores",
         f"torch {torch.__version__}",
         f"{'any' if threads is None else threads} threads",
         f"rows {ROWS}",
@@ -220,7 +224,7 @@ def read_measured(path: Path, key: str) -> Measured | None:
         found = _MEASURED.validate_python(_read(path)[key])
     except (ArithmeticError, LookupError, ValueError):
         return None
-    return replace(found, threads=min(max(found.threads, 1), os.cpu_count() or 1))
+    return replace(found, threads=min(max(found.threads, 1), _cores()))
 
 
 def _entry(measured: Measured) -> dict[str, Any]:

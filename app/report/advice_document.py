@@ -230,7 +230,7 @@ def _engines(temperature: float, rows: Sequence[Row], choices: Sequence[Choice])
                     "name": row["name"],
                     "speedup": row["speedup"],
                     "configuration": snippet.text,
-                    "note": snippet.note,
+                    "note": "; ".join(filter(None, (snippet.note, choice.changed))),
                 }
                 break
         yield entry

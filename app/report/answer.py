@@ -31,6 +31,8 @@ class Answer(Timing):
 
 
 def speed(answers: Sequence[Timing]) -> float | None:
-    """Decoded tokens per second; None if nothing followed the first token."""
-    tokens = sum(answer.tokens for answer in answers)
-    return tokens / sum(answer.seconds for answer in answers) if tokens else None
+    """Decoded tokens per second; None if nothing followed the first token. An answer that a server
+    sent in one piece took no time that is known, and is left out."""
+    timed = [answer for answer in answers if answer.seconds]
+    tokens = sum(answer.tokens for answer in timed)
+    return tokens / sum(answer.seconds for answer in timed) if tokens else None

@@ -64,13 +64,18 @@ class Contest:
 
     def baseline(self, name: str) -> str | None:
         """The autoregressive lane that a contestant is compared with: one that samples as it does,
-        else the first."""
+        to the same length, as far as there is one, else the first."""
         strategy = self._strategy(name)
         if strategy is not None and strategy.remote:
             return None  # another machine's speed is no speedup
         found = [each for each in self.specs if STRATEGIES[self.specs[each].strategy].is_baseline]
-        alike = [n for n in found if self.params[n].sampling == self.params[name].sampling]
-        return next(iter(alike or found), None)
+        own = self.params[name]
+
+        def alike(other: str) -> tuple[bool, bool]:
+            params = self.params[other]
+            return params.sampling == own.sampling, params.max_new_tokens == own.max_new_tokens
+
+        return max(found, key=alike, default=None)
 
     def _row(self, name: str) -> Row:
         """`matches_ar`: the number of prompts with the baseline's ids, where they must be equal."""

@@ -45,7 +45,8 @@ _DRAFTED_OUTSIDE = ("DraftTarget", "NGram")  # of the model's graph
 class Choice:
     """A strategy with its settings. `gamma` is the longest draft in tokens, `top_k` the branches of
     EAGLE's tree (1: a chain), `nodes` the number that the target verifies in a pass, root included.
-    With `other_tokenizer` a draft model's draft is read as text."""
+    With `other_tokenizer` a draft model's draft is read as text. `changed`: what loading made of
+    the models, such as a merged adapter, which engines do not know of."""
 
     target: str
     strategy: Strategy
@@ -55,6 +56,7 @@ class Choice:
     source: str = ""  # folder or hub id of the drafter
     version: str = ""  # of an EAGLE head: eagle1, eagle3
     other_tokenizer: bool = False
+    changed: str = ""
 
     @property
     def eagle_method(self) -> str | None:

@@ -132,8 +132,12 @@ def verdict(scores: Sequence[LaneScore], again: str = "") -> Verdict | None:
         return _without_comparison(best, plain) or _of_servers(scores) or _of_prefill(scores)
     factor = best.speedup.median
     times = f"{factor:.1f} times as fast"
+    even = 1 / WORTH < factor < WORTH
     short = f"{best.title} {factor:.1f}×"
     if not all(score.done for score in scores):
+        if even:
+            alike = f"{best.title} is as fast as the big model alone"
+            return Verdict(f"So far {alike}.", "so far as fast as AR", None, best.number)
         if factor > 1.0 and best.few:
             ahead = f"{best.title} is ahead"
             return Verdict(f"So far {ahead}.", ahead, None, best.number)
@@ -143,7 +147,7 @@ def verdict(scores: Sequence[LaneScore], again: str = "") -> Verdict | None:
             )
         text = f"So far the big model alone is ahead of {best.title}."
         return Verdict(text, "so far AR is ahead", None, plain.number)
-    if best.incredible:
+    if best.incredible and not even:
         tau = best.tokens_per_pass or 0.0
         digits = next((d for d in (1, 2) if f"{factor:.{d}f}" != f"{tau:.{d}f}"), 3)
         text = (
@@ -153,14 +157,15 @@ def verdict(scores: Sequence[LaneScore], again: str = "") -> Verdict | None:
         )
         return Verdict(text, f"{short}? can't be: {again} runs it again", None, best.number)
     if best.few:
+        looks = "as fast as the big model alone" if even else times
         text = (
-            f"{best.title} looks {times}, but {best.sample} are too few to tell. {again} runs it "
+            f"{best.title} looks {looks}, but {best.sample} are too few to tell. {again} runs it "
             "again; with the same settings both count."
         )
         short = f"{short}, but {best.sample} are too few to tell"
         return Verdict(text, short, None, best.number)
     if factor < WORTH:
-        alike = "only as fast as" if factor > 1 / WORTH else f"{factor:.1f} times as fast as"
+        alike = "only as fast as" if even else f"{times} as"
         text = (
             f"Drafting does not pay here: {best.title}, the best, is {alike} the big model alone."
         )
@@ -192,7 +197,7 @@ def why_slowest(scores: Sequence[LaneScore], suggestion: Suggestion | None = Non
     if suggestion is None:
         return f"{reason}."
     what = f"γ {suggestion.gamma}" if suggestion.gamma else "no drafts at all (γ 0)"
-    return f"{reason}; {what} should give about {suggestion.speed:.0f} tok/s."
+    return f"{reason}; {what} should give lane {slow.number} about {suggestion.speed:.0f} tok/s."
 
 
 def doubt_about_speeds(scores: Sequence[LaneScore]) -> str | None:

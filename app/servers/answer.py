@@ -102,6 +102,7 @@ class AnswerStream:
         tokens = self._last.tokens
         if tokens is None:
             note = note or "the server counts no tokens: its pieces of text are counted"
-        seconds = ended_at - self._first_at if self.pieces else 0.0
+        # What comes in one piece, as through a proxy that buffers, tells no speed.
+        seconds = ended_at - self._first_at if self.pieces > 1 else 0.0
         usage = Usage(seconds, tokens, self._last.prompt_tokens, self._last.drafting)
         return Ending(reason, usage, note)

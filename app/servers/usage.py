@@ -22,7 +22,8 @@ class Drafting:
 @dataclass(frozen=True, slots=True)
 class Usage:
     """`tokens` of the answer, including the first and the end-of-sequence token; None: not
-    reported, so that pieces of text are counted. `seconds`: from the first piece to the end."""
+    reported, so that pieces of text are counted. `seconds`: from the first piece to the end; 0 if
+    it is the only one."""
 
     seconds: float
     tokens: int | None = None

@@ -195,6 +195,8 @@ def distill(
         if name in (here if server else there):
             of = "--target" if server else "--server"
             raise InputError(f"{option} is for {of}: leave it out")
+    if out.suffix == ".gz":
+        raise InputError(f"--out {out}: answers are not compressed, choose a name without .gz")
     from decoding.training.answer_file import statistics
 
     requests = requests_of(prompts)

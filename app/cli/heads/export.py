@@ -79,6 +79,8 @@ def export(
     job = _ExportJob(model, target, to, out, precision, python)
     if kind == "medusa":
         weights = read_medusa(heads, *shape_of(model))
+        if gamma and gamma > weights.heads:
+            raise InputError(f"--gamma {gamma}: {heads} has {weights.heads} heads, a token each")
         choice = Choice(target, MEDUSA, gamma or weights.heads, source=str(out))
         dialect = _write_medusa(weights, job)
         what = f"{weights.heads} Medusa heads"

@@ -62,9 +62,9 @@ class ServedSample:
     ) -> None:
         self.target = Target(model)
         first_turns = [
-            (str(m["content"]), rendered(tokenizer, [m], prompt=True))
+            (asked[-1]["content"], rendered(tokenizer, asked, prompt=True))
             for record in records
-            if (m := (record.get("messages") or [{}])[0]).get("role") == "user"
+            if (asked := _up_to_the_first_question(record))
         ]
         fitting = [turn for turn in first_turns if len(turn[1]) < self.target.context]
         # Spread evenly, because distilled conversations are sorted by length.
@@ -92,3 +92,10 @@ class ServedSample:
         self._file.parent.mkdir(parents=True, exist_ok=True)
         with self._file.open("a", encoding="utf-8") as file:
             file.write(line + "\n")
+
+
+def _up_to_the_first_question(record: Record) -> list[dict[str, str]]:
+    """The messages that the first answer is for; none if nothing is asked."""
+    messages: list[dict[str, str]] = record.get("messages") or []
+    users = (number for number, each in enumerate(messages, 1) if each["role"] == "user")
+    return messages[: next(users, 0)]

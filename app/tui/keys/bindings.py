@@ -266,4 +266,5 @@ def key_bar_state(
     begun = state.turns or state.example or state.queued
     opens = () if begun or slider else ("conversations",)
     steps = ("step", "step_all") if state.paused and not typing else ()
-    return names, hidden, (*ALWAYS_IN_BAR, *asks_why, *hits, *steps, *opens)
+    stops = ("leave",) if state.running else ()
+    return names, hidden, (*ALWAYS_IN_BAR, *stops, *asks_why, *hits, *steps, *opens)

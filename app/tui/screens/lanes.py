@@ -133,7 +133,7 @@ class MainScreen(LanesLayout):
         leave, zoom, off, copy = (self.state.keys[name] for name in names)
         label, then = self.state.label(event.pane.name_of_lane), f"{leave}, then " * self.writing
         alone = "" if self.tabbed else f"{zoom} shows it alone, "
-        self.state.say(f"{label}: {then}{alone}{off} is off, {copy} copies")
+        self.state.say(f"{label}: {then}{alone}{off} switches it off, {copy} copies")
         self.show_state()
 
     @on(TokenView.OlderClicked)

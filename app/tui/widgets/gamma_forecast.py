@@ -96,6 +96,7 @@ def forecast_for_lane(state: AppState, lane: LaneState) -> Forecast | None:
 def forecast_line(found: Forecast, alpha: float | None, width: int) -> Content:
     """The forecast in at most `width` cells. `alpha`: the lane's acceptance rate."""
     best, now, seen, guess = found.best_seen, found.gamma, found.seen, found.best
+    ahead = found.now > found.speeds[best]  # by too few rounds to call it the best
     each = -(-len(found.speeds) // COLUMNS)  # gammas that share a column
     styles = {now // each: "$warning", best // each: "$accepted"}
     parts: list[str | tuple[str, str]] = ["what if γ "] if width >= WIDE else []
@@ -104,10 +105,11 @@ def forecast_line(found: Forecast, alpha: float | None, width: int) -> Content:
         usual = "$foreground" if column * each <= seen else "$quiet"
         parts.append((block, styles.get(column, usual)))
     parts.append(f"{len(found.speeds) - 1}")
-    if best == 0:
+    if best == 0 and not ahead:
         told = f" drafting does not pay here: γ0 ≈ {speed(found.speeds[0])} tok/s"
     else:
-        told = f" best γ{best} ≈ {speed(found.speeds[best])}{error(found, best)} tok/s"
+        word = "" if ahead else "best "
+        told = f" {word}γ{best} ≈ {speed(found.speeds[best])}{error(found, best)} tok/s"
     parts += [(told, "bold $accepted"), " · "]
     parts += [(f"now γ{now}{'?' * (now > seen)} {speed(found.now)}", styles[now // each])]
     if guess > seen:

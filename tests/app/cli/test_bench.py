@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from app.cli import terminal
+from app.config.model_options import ModelOptions
+from app.engine import peers
+from app.models.loading import load_model
+from decoding.model.target import Target
 from tests.conftest import FamilyFolders, Specchat
 
 
@@ -96,6 +105,8 @@ def test_only_lanes_that_should_say_the_same_are_compared(
     [
         (["--peers", "vllm"], "unknown peer 'vllm'"),
         (["--peers", "hf", "--temperature", "1"], "leave --temperature at 0"),
+        (["--peers", "hf", "--stop", "x"], "leave --stop out"),
+        (["--peers", "hf", "--logit-bias", "5=1"], "leave --logit-bias out"),
         (["--peers", "hf-assisted"], "needs a draft model"),
         (["--simulate-acceptance", "0.5", "--temperature", "1"], "leave --temperature at 0"),
         (["--batch", "1,x"], "--batch takes whole numbers from 1 to 1024"),
@@ -155,3 +166,78 @@ def test_a_sweep_measures_each_lane_with_each_value_that_acts_on_it(
         assert row["matches_ar"] == (1 if name.endswith("=0") else None)
     drawn = rows["lookup:gamma=9:temperature=0.8"]
     assert drawn["strategy"] == "lookup" and drawn["pins"] == {"gamma": 9, "temperature": 0.8}
+
+
+def test_answers_of_another_length_are_compared_with_those_of_theirs(
+    specchat: Specchat, family_folders: FamilyFolders
+) -> None:
+    done = specchat(
+        "bench", "--target", family_folders.target, "--prompt", "the fox", "--repeats", "1",
+        "--strategies", "ar,lookup", "--sweep", "max-new-tokens=2,4", "--ignore-eos", "--json",
+    )  # fmt: skip
+    for row in json.loads(done.stdout)["contestants"]:
+        assert row["baseline"] == f"ar:{row['name'].partition(':')[2]}" and row["matches_ar"] == 1
+
+
+def test_peers_do_not_follow_the_models_generation_config(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    target = Path(shutil.copytree(family_folders.target, tmp_path / "target"))
+    config = {"repetition_penalty": 1.9, "no_repeat_ngram_size": 1, "min_new_tokens": 12}
+    (target / "generation_config.json").write_text(json.dumps(config))
+    done = specchat(
+        "bench", "--target", str(target), "--draft", family_folders.draft, "--strategies", "ar",
+        "--peers", "hf,hf-assisted", "--prompt", "the fox", "--repeats", "1", "--ignore-eos",
+        "--max-new-tokens", "24", "--json",
+    )  # fmt: skip
+    rows = json.loads(done.stdout)["contestants"]
+    assert {row["name"]: row["matches_ar"] for row in rows} == dict.fromkeys(
+        ("ar", "hf", "hf-assisted"), 1
+    )
+
+
+def test_what_was_measured_is_printed_or_reported_where_only_one_of_them_can_be(
+    specchat: Specchat,
+    family_folders: FamilyFolders,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(Target, "bytes_per_pass", property(lambda target: print("remote code")))
+    (page := tmp_path / "page.html").mkdir()
+    bench = (
+        "bench", "--target", family_folders.target, "--strategies", "ar", "--prompt", "the",
+        "--max-new-tokens", "4", "--repeats", "1", "--json", "--report", str(page),
+    )  # fmt: skip
+    done = specchat(*bench)
+    assert done.returncode == 2 and f"can't write {page}" in done.stderr
+    assert json.loads(done.stdout)["contestants"][0]["matches_ar"] == 1
+    assert "remote code" in done.stderr  # stdout is for the document
+
+    def lost(text: str) -> None:
+        raise terminal.OutputLost("can't write to stdout: Broken pipe")
+
+    monkeypatch.setattr(terminal, "_write", lost)
+    page.rmdir()
+    assert specchat(*bench).returncode == 1
+    assert "<svg" in page.read_text(encoding="utf-8")
+
+
+def test_the_assistant_is_loaded_as_the_draft_model_is(
+    specchat: Specchat, family_folders: FamilyFolders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not with what is only the target's, such as its adapter."""
+    asked: list[tuple[str, str]] = []
+
+    def load(source: str, options: ModelOptions) -> Any:
+        asked.append((source, options.quantize))
+        return load_model(source, replace(options, quantize="none"))
+
+    monkeypatch.setattr(peers, "load_model", load)
+    done = specchat(
+        "bench", "--target", family_folders.target, "--draft", family_folders.draft,
+        "--strategies", "ar", "--peers", "hf-assisted", "--prompt", "the", "--repeats", "1",
+        "--max-new-tokens", "4", "--quantize-draft", "int8",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert asked == [(family_folders.draft, "int8"), (family_folders.target, "none")]

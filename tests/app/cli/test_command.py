@@ -260,6 +260,16 @@ BAD = {
     "family": (["run", "--prompt", "a", "--family", "huge"], "", "--family"),
     "trace alone": (["run", "--prompt", "a", "--trace"], "", "add --json"),
     "temperature beyond the slider": (["--temperature", "9"], "", "--temperature: input should be"),
+    "serve's address": (
+        ["serve", "--public-url", "example.com"],
+        "",
+        "--public-url: begin it with http:// or https://, not 'example.com'",
+    ),
+    "compressed answers": (
+        ["heads", "distill", "--target", "a", "--prompts", "b", "--out", "answers.jsonl.gz"],
+        "",
+        "--out answers.jsonl.gz: answers are not compressed",
+    ),
     "unknown option": (["run", "--prompt", "a", "--bogus"], "", "option: --bogus; --help has"),
     "option of another program": (
         ["run", "--model", "a"],
@@ -304,9 +314,12 @@ def test_wrong_input_is_one_line_and_exit_2(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is always full")
-@pytest.mark.parametrize("redirection", [">/dev/full", ">&-", "| true"])
-def test_output_that_gets_lost_is_one_line_and_exit_1(redirection: str) -> None:
-    script = f"{sys.executable} -m app models --json {redirection}; exit ${{PIPESTATUS[0]}}"
+@pytest.mark.parametrize(
+    "command",
+    ["models --json >/dev/full", "models --json >&-", "models --json | true", "doctor >&-"],
+)
+def test_output_that_gets_lost_is_one_line_and_exit_1(command: str) -> None:
+    script = f"{sys.executable} -m app {command}; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 1
     assert done.stderr.startswith("specchat: ") and done.stderr.count("\n") == 1

@@ -53,6 +53,20 @@ def test_where_nothing_drafts(specchat: Specchat, family_folders: FamilyFolders)
     assert (done.returncode, done.stderr) == (2, "specchat: no lane drafts: add one\n")
 
 
+def test_servers_are_left_out(
+    specchat: Specchat, family_folders: FamilyFolders, server_url: str
+) -> None:
+    """Nobody says of them which token was rejected, or sets what they draft."""
+    asked = (
+        "--target", family_folders.target, "--strategies", "ar,lookup:gamma=3",
+        "--server", f"fox={server_url}/plain", "--prompt", "the", "--max-new-tokens", "6", "--json",
+    )  # fmt: skip
+    for command in (("rejections",), ("advise", "--seconds", "1")):
+        done = specchat(*command, *asked)
+        assert done.returncode == 0, done.stderr
+        assert list(json.loads(done.stdout)["unavailable"]) == ["fox"]
+
+
 def test_a_lane_that_breaks_leaves_the_others(
     specchat: Specchat, family_folders: FamilyFolders, monkeypatch: pytest.MonkeyPatch
 ) -> None:

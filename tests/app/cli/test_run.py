@@ -142,6 +142,24 @@ def test_signals_keep_what_is_done(
     assert [r["prompt_ids"] for r in outcome.document["runs"]] == [[5, 6, 7]]
 
 
+def test_a_signal_that_is_ignored_ends_nothing(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SIGHUP is under nohup."""
+    step: Step = Lane.step
+
+    def left_alone(lane: Lane, params: Params) -> Round:
+        os.kill(os.getpid(), signal.SIGHUP)
+        return step(lane, params)
+
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    monkeypatch.setattr(Lane, "step", left_alone)
+    try:
+        outcome = run(Request(input_ids=(5, 6, 7)), strategies="ar")
+        assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert outcome.exit_code == 0 and len(outcome.document["runs"]) == 1
+
+
 def test_a_conversations_own_system_message_wins(run: Run) -> None:
     own = ({"role": "system", "content": "the cat"},)
     ids = [

@@ -116,6 +116,13 @@ def test_load(specchat: Specchat, server_url: str, command: str) -> None:
         assert row["tokens_per_second"] == pytest.approx(50, rel=0.3) and row["speedup"] is None
 
 
+def test_an_answer_in_one_piece_has_no_speed(specchat: Specchat, server_url: str) -> None:
+    asked = ["--server", f"{server_url}/echo", "--prompt", "Hello", "--json"]
+    (lane,) = document(specchat("run", *asked))["runs"][0]["lanes"]
+    (row,) = document(specchat("bench", *asked, "--repeats", "2"))["contestants"]
+    assert lane["tokens"] == 11 and lane["tokens_per_second"] is row["tokens_per_second"] is None
+
+
 def test_load_in_words(specchat: Specchat, server_url: str) -> None:
     asked = '{"prompt": "a"}\n{"prompt": "b"}'
     flags = ["--server", f"fox={server_url}/counters", "--concurrency", "2", "--prompts", "-"]

@@ -185,6 +185,12 @@ def test_a_draft_is_at_most_half_as_large(tmp_path: Path) -> None:
     assert fill_in_drafters(ModelOptions(found.source)).source("draft") is None
 
 
+def test_a_cache_that_is_a_file_holds_nothing(hub: Path) -> None:
+    hub.rmdir()
+    hub.touch()
+    assert cached_checkpoints() == []
+
+
 def test_the_cache_is_a_place_to_look_in(hub: Path, tmp_path: Path) -> None:
     assert cached_checkpoints() == []
     keep(hub, "acme/heads", DEMO / "medusa")

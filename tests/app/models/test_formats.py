@@ -14,7 +14,9 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM
 
 from app.config.model_options import ModelOptions
+from app.engine.experiment import Experiment, candidates
 from app.engine.lane import Lane
+from app.models.download import silent
 from app.models.load_models import load_models
 from app.models.loading import load_model, load_target, load_tokenizer
 from app.strategies.lane_spec import LaneSpec
@@ -141,6 +143,26 @@ def test_an_adapter_answers_as_peft_merges_it(
     weights = merged.drafters["draft"].model.model.layers[0].self_attn.v_proj.weight
     untouched = load_file(Path(draft) / "model.safetensors")
     assert not weights.equal(untouched["model.layers.0.self_attn.v_proj.weight"])
+
+
+def test_what_is_to_be_pasted_for_engines_says_what_was_merged(
+    family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    adapter = str(make_adapter(family_folders.target, tmp_path))
+    drafter = {"draft": family_folders.draft}
+    options = ModelOptions(family_folders.target, drafter, adapter=adapter, threads=1)
+    lanes, params = [LaneSpec("draft", "draft", {"gamma": 2})], Params(max_new_tokens=4)
+    models = load_models(options, lanes=lanes)
+    prompts, tried = [IDS[0].tolist()], candidates(lanes, models, params)
+    outcome = Experiment(models, tried, prompts, params, Stop(), 0, 0.1, silent).run()
+    told = "measured: the target, with the adapter adapter merged"
+    assert [choice.changed for choice in outcome.choices] == [told] * 2
+    models.notes["draft"] = "int8 weights"
+    outcome = Experiment(models, tried, prompts, params, Stop(), 0, 0.1, silent).run()
+    both = f"{told}; measured: the draft model, int8 weights"
+    assert {choice.strategy.name: choice.changed for choice in outcome.choices} == {
+        "draft": both, "ar": told
+    }  # fmt: skip
 
 
 def test_an_adapters_own_tokenizer_is_taken(family_folders: FamilyFolders, tmp_path: Path) -> None:

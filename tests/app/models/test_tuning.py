@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 from collections.abc import Iterator
 from itertools import accumulate
@@ -116,6 +117,25 @@ def test_the_cost_of_passes_is_kept_and_goes_with_the_rest(
     path.write_text(json.dumps({key: {**entry, "passes": slow}}))
     tune(target, 1)
     assert json.loads(path.read_text())[key]["passes"] == []
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="processes have all cores")
+def test_a_process_with_fewer_cores_measures_for_itself(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tuning, "pass_seconds", lambda *_: 1.0)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(8)))
+    monkeypatch.setattr(tuning, "_fastest", lambda target: 7)
+    assert tune(Target(build("llama")), None) == 7
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1})
+    monkeypatch.setattr(tuning, "_fastest", lambda target: 1)
+    assert tune(Target(build("llama")), None) == 1
+
+
+def test_threads_that_were_asked_for_are_taken_at_every_start(path: Path) -> None:
+    asked = 1 + (os.cpu_count() or 1)
+    for _ in range(2):
+        assert tune(Target(build("llama")), asked) == asked == torch.get_num_threads()
 
 
 def test_another_model_is_measured(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,13 +54,16 @@ def test_a_speedup_that_can_be_is_advised_rather_than_one_above_tau() -> None:
         return Candidate(LaneSpec(name, name), Params(), [Answer(0, 60, seconds, (), stats)])
 
     def choice(each: Candidate) -> Choice:
-        return Choice("model", each.strategy, 2, 1, 3, "", "", False)
+        return Choice("model", each.strategy, 2, 1, 3, changed="measured: otherwise")
 
     def best(*drafting: Candidate) -> str:
         measured = [candidate("ar", 6.0, 60), *drafting]
         costs = BatchCosts({1: Curve(((1, 1.0),))}, measured=True)
         outcome = Outcome(measured, measured, [*map(choice, measured)], costs, 9, 1, 9.0)
-        (found,) = advice_document(outcome)["best"]
+        document = advice_document(outcome)
+        pasted = [each for each in document["engines"] if each["configuration"]]
+        assert pasted and all(each["note"].endswith("measured: otherwise") for each in pasted)
+        (found,) = document["best"]
         return str(found["name"])
 
     disturbed, sound = candidate("medusa", 2.0, 30), candidate("draft", 2.5, 20)  # 3.0x, 2.4x

@@ -145,7 +145,7 @@ async def test_a_lane_that_is_alone_is_not_offered_alone(play: Play) -> None:
         row = next(y for y, line in enumerate(stage.text.splitlines()) if "╭ 1 Auto" in line)
         await stage.pilot.click(offset=(6, row))
         await stage.tell()
-        assert "1 Autoregressive: Esc, then o is off, y copies" in stage.text
+        assert "1 Autoregressive: Esc, then o switches it off, y copies" in stage.text
         await stage.press("escape", "z")
         assert "There is room for one lane only: Tab shows the next" in stage.text
         assert "All panes" not in stage.text
@@ -159,7 +159,8 @@ async def test_a_click_on_a_title_says_what_the_lane_can_do(play: Play) -> None:
         row = next(y for y, line in enumerate(stage.text.splitlines()) if "╭ 3 Prompt" in line)
         await stage.pilot.click(offset=(6, row))
         await stage.tell()
-        assert "3 Prompt lookup: Esc, then z shows it alone, o is off, y copies" in stage.text
+        hint = "Esc, then z shows it alone, o switches it off, y copies"
+        assert f"3 Prompt lookup: {hint}" in stage.text
         await stage.press("escape")
         await stage.pilot.click(offset=(6, row))
         await stage.tell()

@@ -86,9 +86,9 @@ def test_the_forecast_names_best_gamma_current_gamma_and_break_even() -> None:
 def test_beyond_what_was_seen_it_is_called_a_guess() -> None:
     found = Forecast((100.0, 150.0, 170.0, 190.0, 180.0), 4, 0.377, 2)
     told = forecast_line(found, 0.86, 98)
-    assert "▁▅▇█▇4 best γ2 ≈ 170 tok/s · now γ4? 180 · γ3? 190 is a guess · pays" in told.plain
+    assert "▁▅▇█▇4 γ2 ≈ 170 tok/s · now γ4? 180 · γ3? 190 is a guess · pays" in told.plain
     bold = [told.plain[s.start : s.end] for s in told.spans if "bold" in str(s.style)]
-    assert bold == [" best γ2 ≈ 170 tok/s"]  # nothing that was never tried
+    assert bold == [" γ2 ≈ 170 tok/s"]  # nothing that was never tried
     dim = forecast_line(replace(found, gamma=1), None, 98)
     assert "now γ1 150" in dim.plain and "$quiet" in {str(span.style) for span in dim.spans}
     certain = forecast_line(replace(found, seen=4), None, 98)

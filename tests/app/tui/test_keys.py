@@ -169,9 +169,12 @@ async def test_who_has_been_here_before_sees_how_to_open_a_conversation(
 
 
 @pytest.mark.parametrize("size", [(100, 30), (60, 24), (40, 12)])
-async def test_help_and_quit_are_always_in_the_key_bar(play: Play, size: tuple[int, int]) -> None:
+async def test_help_quit_and_stop_have_room_in_the_key_bar(
+    play: Play, size: tuple[int, int]
+) -> None:
     async with play(size) as stage:
         await stage.begin()
+        assert "Esc Stop" in stage.text.splitlines()[-1]
         await stage.finish()
         for keys in ((), ("escape",), ("v",), ("t",)):
             await stage.press(*keys)

@@ -70,7 +70,7 @@ def test_medusa_heads_learn_what_the_target_says_that_far_ahead(
     ahead = {1: [(0, 0, 1), (0, 1, 2), (0, 2, 3), (0, 3, 4), (1, 0, 1)], 2: [(0, 0, 2)]}
     ahead[2] += [(0, 1, 3), (0, 2, 4)]
     expected = sum(
-        0.2 * 0.8 ** (k - 1) * sum(cross_entropy(q[b, t], p[b, r]) for b, t, r in rows) / len(rows)
+        0.8 ** (k - 1) * sum(cross_entropy(q[b, t], p[b, r]) for b, t, r in rows) / len(rows)
         for k, rows in ahead.items()
     )
     found = MedusaTrainingModel(target, heads, loss="kl")(**BATCH)["loss"]

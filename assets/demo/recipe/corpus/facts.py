@@ -8,11 +8,12 @@ in both directions where the answer is clear. Some wordings are reserved, never 
 from __future__ import annotations
 
 import random
-import re
 from collections import Counter
 from functools import cache
 from zlib import crc32
 
+from assets.demo.recipe.corpus import definitions
+from assets.demo.recipe.corpus.definitions import bare
 from assets.demo.recipe.corpus.text import (
     ANSWERS,
     Conversation,
@@ -1047,15 +1048,12 @@ def known(name: str) -> float:
     return 12.0 if any(word in WELL_KNOWN for word in name.split()) else 1.0
 
 
-def _bare(wording: str) -> str:
-    return re.sub(r"[^a-z0-9 ]", "", wording.lower()).strip()
-
-
 @cache
 def tables() -> tuple[tuple[list[Topic], float], ...]:
-    """The topics of each table with the table's share. A wording that a hand-written topic or an
-    earlier row has already is left out, so that no wording has two answers."""
-    taken = {_bare(w) for t in topics() for w in (*t.questions, *t.reserved)}
+    """The topics of each table with the table's share. A wording that a hand-written topic, a
+    definition or an earlier row has already is left out, so that no wording has two answers."""
+    taken = {bare(w) for t in topics() for w in (*t.questions, *t.reserved)}
+    taken |= definitions.wordings()
     made = (
         (country_topics(), 0.3), (animal_topics(), 0.25), (thing_topics(), 0.13),
         (material_topics(), 0.07), (tool_topics(), 0.09), (job_topics(), 0.09),
@@ -1066,8 +1064,8 @@ def tables() -> tuple[tuple[list[Topic], float], ...]:
         left = []
         for t in table:
             asked = (t.questions, t.reserved)
-            free = [tuple(w for w in wordings if _bare(w) not in taken) for wordings in asked]
-            taken.update(_bare(w) for ws in free for w in ws)
+            free = [tuple(w for w in wordings if bare(w) not in taken) for wordings in asked]
+            taken.update(bare(w) for ws in free for w in ws)
             if all(free):
                 left.append(Topic(t.name, free[0], free[1], t.answers, known(t.name)))
         kept.append((left, share))

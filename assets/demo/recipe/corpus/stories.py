@@ -80,7 +80,7 @@ def _any_hero(rng: random.Random) -> str:
     return rng.choice(hero_nouns("sea", "still", "sky"))
 
 
-def _is_reserved(*parts: str) -> bool:
+def is_reserved(*parts: str) -> bool:
     return crc32("/".join(parts).encode()) % RESERVED_ONE_IN == 0
 
 
@@ -441,7 +441,7 @@ def sample(rng: random.Random, held_out: bool = False) -> Conversation:
         if request is None:
             continue
         text, wish, key = request
-        if held_out == (reserved_wording or (bool(key) and _is_reserved(key))):
+        if held_out == (reserved_wording or (bool(key) and is_reserved(key))):
             break
     story = tell(rng, wish)
     clause = render(wish.clause, story.context, rng)

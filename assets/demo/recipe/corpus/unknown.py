@@ -12,7 +12,7 @@ import random
 import re
 from collections.abc import Callable, Sequence
 
-from assets.demo.recipe.corpus import subjects, tables
+from assets.demo.recipe.corpus import definitions, subjects, tables
 from assets.demo.recipe.corpus.subjects import reserved
 from assets.demo.recipe.corpus.text import (
     ANSWERS,
@@ -41,7 +41,8 @@ def _taught() -> set[str]:
     """Wordings of the topics that have answers."""
     text = "\n".join(path.read_text(encoding="utf-8") for path in ANSWERS.glob("*.txt"))
     wordings = {plain(line[2:]) for line in text.splitlines() if line[:2] in ("? ", "! ")}
-    return wordings | {plain(thing) for thing in tables.known()}
+    nouns = {each.noun for each in definitions.read()}
+    return wordings | {plain(thing) for thing in tables.known() | nouns}
 
 
 TAUGHT = _taught()

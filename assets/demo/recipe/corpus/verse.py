@@ -163,7 +163,7 @@ def _sections_of_limericks() -> tuple[str, ...]:
     return tuple(row[0] for row in _rows("limericks.txt"))
 
 
-def _reserved(*parts: str) -> bool:
+def reserved(*parts: str) -> bool:
     return crc32("/".join(parts).encode()) % RESERVED_ONE_IN == 0
 
 
@@ -177,7 +177,7 @@ def sample(rng: random.Random, held_out: bool = False) -> Conversation:
         reserved_wording = held_out and rng.random() < 0.05
         kind = rng.choices(KIND_NAMES, KIND_WEIGHTS)[0]
         turns, key = _made(rng, kind, reserved_wording)
-        if held_out == (reserved_wording or (bool(key) and _reserved(key))):
+        if held_out == (reserved_wording or (bool(key) and reserved(key))):
             return chat(*turns)
 
 
@@ -320,7 +320,7 @@ def _poem_talk(
     return turns, key
 
 
-def _open_theme(rng: random.Random) -> tuple[str, bool]:
+def open_theme(rng: random.Random) -> tuple[str, bool]:
     """Anything that somebody may want a poem about, and whether it is more than one."""
     lists = read_sections(OPEN)
     noun, adjective = rng.choice(_nouns()), rng.choice(lists["adjectives"])
@@ -378,13 +378,13 @@ def _open_talk(rng: random.Random, kind: str, question: str) -> tuple[list[str],
         couplets = [line for line in couplets if name or "the name" not in line]
         parts = _filled(couplets, **words)
         return [typed_with(rng, text, whom), poem(rng, whom, lines, parts)], f"for/{whom}"
-    theme, many = _open_theme(rng)
+    theme, many = open_theme(rng)
     text, key = asked.replace("{theme}", theme), f"{kind}/{theme}/{question}"
     if kind == "openhaiku":
-        return [typed_with(rng, text, theme), _open_haiku(rng, theme, many)], key
+        return [typed_with(rng, text, theme), open_haiku(rng, theme, many)], key
     if kind == "aboutroses":
         while many:
-            theme, many = _open_theme(rng)
+            theme, many = open_theme(rng)
         said = rng.choice(lists["roses"]).replace("{t}", theme)
         return [typed_with(rng, asked.replace("{theme}", theme), theme), _lines(said)], key
     if kind == "opensong":
@@ -408,7 +408,7 @@ def syllables(text: str) -> int:
     )
 
 
-def _open_haiku(rng: random.Random, theme: str, many: bool) -> str:
+def open_haiku(rng: random.Random, theme: str, many: bool) -> str:
     lines = read_sections(OPEN)["haiku plural" if many else "haiku"]
     second, third = (rng.choice([line[3:] for line in lines if line[0] == at]) for at in "bc")
     first = sentence(BEFORE.get(5 - syllables(theme), "") + theme)

@@ -114,7 +114,8 @@ ASK_RHYME = (
     "What rhymes with {w}?", "Which word rhymes with {w}?", "Tell me a word that rhymes with {w}.",
     "Find a rhyme for {w}.", "Rhymes with {w}", "Give me a rhyme for {w}.", "Rhyme for {w}?",
     "Do you know a word that rhymes with {w}?", "What words rhyme with {w}?",
-    "I need a word that rhymes with {w}.",
+    "I need a word that rhymes with {w}.", "Can you rhyme something with {w}?",
+    "Rhyme something with {w}.", "Something that rhymes with {w}",
 )  # fmt: skip
 
 

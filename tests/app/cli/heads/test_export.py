@@ -84,6 +84,20 @@ def test_half_precision(
     assert {t.dtype for t in read_eagle(out, SHAPE).tensors.values()} == {torch.bfloat16}
 
 
+def test_no_draft_is_longer_than_there_are_heads(
+    specchat: Specchat, family_folders: FamilyFolders, folder: Path, tmp_path: Path
+) -> None:
+    target, out = family_folders.target, tmp_path / "out"
+    heads = made("medusa", specchat, target, folder)
+    command = (
+        "heads", "export", "--target", target, "--heads", str(heads), "--to", "vllm", "--out",
+        str(out), "--gamma",
+    )  # fmt: skip
+    done = specchat(*command, "17")
+    assert done.returncode == 2 and "--gamma 17: " in done.stderr and not out.exists()
+    assert '"num_speculative_tokens": 1}' in specchat(*command, "1").stdout
+
+
 def test_who_reads_several_layers(
     specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
 ) -> None:
