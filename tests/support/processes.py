@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -35,8 +36,9 @@ def in_two_processes(work: Callable[[], object], folder: Path) -> list[str]:
         port = free.getsockname()[1]
     said = [folder / f"stderr-{rank}" for rank in range(2)]
     fork = multiprocessing.get_context("fork")
+    both_done = fork.Barrier(2, timeout=PATIENCE)
     pair = [
-        fork.Process(target=_work_as, args=(rank, port, path, work))
+        fork.Process(target=_work_as, args=(rank, port, path, work, both_done))
         for rank, path in enumerate(said)
     ]
     for process in pair:
@@ -50,7 +52,9 @@ def in_two_processes(work: Callable[[], object], folder: Path) -> list[str]:
     return texts
 
 
-def _work_as(rank: int, port: int, path: Path, work: Callable[[], object]) -> None:
+def _work_as(
+    rank: int, port: int, path: Path, work: Callable[[], object], both_done: Barrier
+) -> None:
     from accelerate.state import AcceleratorState
 
     AcceleratorState._reset_state(reset_partial_state=True)  # that of one process, from before
@@ -59,4 +63,7 @@ def _work_as(rank: int, port: int, path: Path, work: Callable[[], object]) -> No
         "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port),
     }  # fmt: skip
     with path.open("w") as sys.stderr:
-        work()
+        try:
+            work()
+        finally:
+            both_done.wait()  # the first serves what the other asks, as long as it lives

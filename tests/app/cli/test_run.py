@@ -120,9 +120,10 @@ def test_signals_keep_what_is_done(
     request: pytest.FixtureRequest,
     number: signal.Signals,
 ) -> None:
-    if number == signal.SIGINT:  # ignored in what a shell runs in the background
-        before = signal.signal(signal.SIGINT, signal.default_int_handler)
-        request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
+    # They may be ignored: SIGINT in what a shell runs in the background, SIGHUP under nohup.
+    default = signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
+    before = signal.signal(number, default)
+    request.addfinalizer(lambda: signal.signal(number, before))
     step: Step = Lane.step
     steps = 0
 

@@ -58,7 +58,7 @@ async def test_nothing_falls_off_the_screen(play: Play) -> None:
             lines = stage.text.splitlines()
             assert len(lines) == rows and all(len(line) == columns for line in lines)
             assert "prefill" in lines[0]
-            assert lines[-2].startswith(" ›") and "Run" in lines[-1]
+            assert lines[-2].startswith(" ›") and "Esc Stop" in lines[-1]
 
 
 async def test_number_keys_go_to_lanes_that_can_be_switched_and_the_others_take_the_room(
