@@ -453,8 +453,10 @@ def _requests(prompt: str | None, prompts: str | None) -> list[Request]:
 def _sizes(option: str, text: str, largest: int) -> list[int]:
     """Numbers between commas, each once, in order. Raises InputError."""
     numbers = [each.strip() for each in text.split(",")] if text.strip() else []
+    longest = len(str(largest))  # Python refuses to read numbers of thousands of digits
     if not all(
-        each.isascii() and each.isdecimal() and 0 < int(each) <= largest for each in numbers
+        each.isascii() and each.isdecimal() and len(each) <= longest and 0 < int(each) <= largest
+        for each in numbers
     ):
         raise InputError(f"{option} takes whole numbers from 1 to {largest}, with commas between")
     return sorted({int(each) for each in numbers})

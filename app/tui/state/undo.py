@@ -14,6 +14,7 @@ from app.strategies.lane_spec import LaneSpec
 from app.text.terminal_text import shortened
 from app.tui.state.app_state import AppState
 from app.tui.state.session_runs import LaneRun
+from app.tui.state.sliders import SLIDERS
 from decoding.params import Params, flat
 
 MERGE_SECONDS = 1.0  # a slider that is moved step by step is one change
@@ -82,8 +83,7 @@ def describe(before: Setup, after: Setup) -> str:
     """What differs between two setups, for a message."""
     if before.log.path != after.log.path and after.log.opened:
         return f"opening “{shortened(after.log.opened, TITLE_CHARACTERS)}”"  # with its settings
-    old, new = flat(before.params), flat(after.params)
-    said = [name.replace("_", " ") for name in new if new[name] != old[name]]
+    said = changed_params(before.params, after.params)
     if before.schedule != after.schedule:
         said.append("the order of the lanes' turns")
     if before.models != after.models:
@@ -94,6 +94,21 @@ def describe(before: Setup, after: Setup) -> str:
     if before.log != after.log and not said:  # else it follows from the others
         said.append(before.log.changed_to(after.log))
     return ", ".join(said)
+
+
+def changed_params(before: Params, after: Params) -> list[str]:
+    """The settings that have changed, with both values: temperature 0.00 → 0.70."""
+    old, new = flat(before), flat(after)
+    scales = {spec.name: spec.scale for spec in SLIDERS}
+
+    def value(name: str, of: Any) -> str:
+        return scales[name].text(of) if name in scales else str(of)
+
+    return [
+        f"{name.replace('_', ' ')} {value(name, old[name])} → {value(name, new[name])}"
+        for name in new
+        if new[name] != old[name]
+    ]
 
 
 def changed_lanes(before: Setup, after: Setup) -> list[str]:
@@ -121,6 +136,13 @@ class Change(NamedTuple):
     after: Setup
     at: float
     undone_at: float = 0.0
+
+    @property
+    def subjects(self) -> list[str]:
+        """The settings that it changes, and what it does to the lanes."""
+        old, new = flat(self.before.params), flat(self.after.params)
+        changed = [name for name in new if new[name] != old[name]]
+        return changed + changed_lanes(self.before, self.after)
 
     @property
     def is_turn(self) -> bool:
@@ -162,7 +184,7 @@ class UndoStack:
         moved = moved and before.differences(after).keys() <= {"params", "lanes"}
         if moved and self.done and now - self._at < MERGE_SECONDS:
             last = self.done[-1]
-            same = describe(last.before, last.after) == describe(before, after)
+            same = last.subjects == Change(before, after, now).subjects
             if last.after == before and same:
                 before = self.done.pop().before
         self.done.append(Change(before, after, now))

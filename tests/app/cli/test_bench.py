@@ -110,6 +110,7 @@ def test_only_lanes_that_should_say_the_same_are_compared(
         (["--peers", "hf-assisted"], "needs a draft model"),
         (["--simulate-acceptance", "0.5", "--temperature", "1"], "leave --temperature at 0"),
         (["--batch", "1,x"], "--batch takes whole numbers from 1 to 1024"),
+        (["--batch", "9" * 5000], "--batch takes whole numbers from 1 to 1024"),
         (["--prefix", "5,100000"], "--prefix 100000 and a prompt of"),
         (["--prefix", "-1"], "--prefix takes whole numbers from 1 to 1000000"),
         (["--batch", "2"], "--batch needs the lane ar, and one on the target that drafts"),

@@ -81,7 +81,7 @@ def test_settings_that_change_while_an_undo_is_in_progress_can_be_undone_too() -
     assert steps.waiting
     steps.record(replace(START, params=warm), 2.2)
     assert not steps.waiting
-    assert steps.peek(back=True) == (replace(START, params=warm), START, "gamma", False)
+    assert steps.peek(back=True) == (replace(START, params=warm), START, "gamma each → 4", False)
 
 
 async def test_settings_come_back_one_by_one(play: Play) -> None:
@@ -92,7 +92,7 @@ async def test_settings_come_back_one_by_one(play: Play) -> None:
         assert stage.engine.asked(SetSchedule)[-1] == SetSchedule("race")
         await stage.press("ctrl+z")
         assert stage.engine.asked(SetParams)[-1] == SetParams(Params())
-        assert "Undone: gamma; Ctrl+Y does it again" in stage.text
+        assert f"Undone: gamma each → {gamma}; Ctrl+Y does it again" in stage.text
         await stage.press("ctrl+y")
         assert stage.engine.asked(SetParams)[-1].params.gamma == gamma
         await stage.press("ctrl+z", "ctrl+z")
@@ -124,7 +124,7 @@ async def test_a_slow_drag_of_a_slider_is_one_step(store: Store) -> None:
         assert stage.app.state.params == first
         await stage.press("ctrl+z")
         assert stage.app.state.params == Params()
-        assert "Undone: temperature" in stage.text
+        assert f"Undone: temperature 0.00 → {first.sampling.temperature:.2f};" in stage.text
 
 
 async def test_an_answer_that_ends_during_a_drag_is_a_step_of_its_own(store: Store) -> None:
