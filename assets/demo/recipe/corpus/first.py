@@ -42,6 +42,7 @@ Sample = Callable[[random.Random, bool], Conversation]
 
 OWN = read_topics(ANSWERS / "first.txt")
 MORE = read_topics(ANSWERS / "first_more.txt")
+WIDE = [topic for path in sorted(ANSWERS.glob("wide_*.txt")) for topic in read_topics(path)]
 OFTEN = 3.0  # the weight from which a topic belongs to the head
 
 HEROES = (
@@ -68,7 +69,7 @@ def topics() -> tuple[tuple[tuple[Topic, ...], float], ...]:
         (code.TOPICS, 0.06),
     )  # fmt: skip
     heads = tuple((tuple(t for t in of if t.weight >= OFTEN), share) for of, share in sources)
-    return (*heads, (tuple(OWN), 0.15), (tuple(MORE), 1.2))
+    return (*heads, (tuple(OWN), 0.15), (tuple(MORE), 1.2), (tuple(WIDE), 2.4))
 
 
 def explained(rng: random.Random, held_out: bool) -> Conversation:
@@ -205,7 +206,7 @@ def _short(source: Sample, words: tuple[str, ...], best: tuple[str, ...] = ()) -
 
 
 KINDS: dict[Sample, float] = {
-    explained: 60, talk.otherwise: 140, greeted: 5, talk.greeted: 20, calculated: 18, countries: 4,
+    explained: 120, talk.otherwise: 140, greeted: 5, talk.greeted: 20, calculated: 18, countries: 4,
     _school(LISTED): 10, _school(IN_WORDS): 6, copied: 13,
     _short(stories.sample, HEROES, HEROES[:8]): 7, _short(verse.sample, THEMES): 5, coded: 12,
     unknown.sample: 6,
