@@ -427,7 +427,7 @@ def quantize(
     prompts: Annotated[
         list[str] | None, file(help="To measure before and after: JSONL of prompts.")
     ] = None,
-    max_new_tokens: Annotated[int, integer(min=1)] = 128,
+    max_new_tokens: Annotated[int, integer(min=2)] = 128,
     seed: Seed = 0,
     device: Device = "auto",
 ) -> None:
@@ -494,7 +494,7 @@ def evaluate(
         tuple[Path, Path] | None,
         typer.Option(help="Instead of --heads: compare two drafters on the same prompts."),
     ] = None,
-    max_new_tokens: Annotated[int, integer()] = 128,
+    max_new_tokens: Annotated[int, integer(min=2)] = 128,
     medusa_choices: Annotated[
         str | None, text(help="Medusa's tree of head ranks: name, JSON or file.")
     ] = None,

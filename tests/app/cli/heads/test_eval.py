@@ -79,6 +79,13 @@ def test_kinds_of_tokens_and_confidence_are_those_of_rejections(
     assert "by kind" in text and "mean q" in text
 
 
+def test_an_answer_of_one_token_has_no_passes_to_count(
+    specchat: Specchat, family_folders: FamilyFolders, measure: tuple[str, ...]
+) -> None:
+    done = specchat(*measure, "--heads", family_folders.draft, "--max-new-tokens", "1")
+    assert done.returncode == 2 and "--max-new-tokens" in done.stderr
+
+
 def made(kind: str, specchat: Specchat, target: str, out: Path, *options: str) -> Path:
     done = specchat("heads", "convert", kind, "--target", target, "--out", str(out), *options)
     assert done.returncode == 0, done.stderr
