@@ -23,13 +23,20 @@ def progress_bar(share: float, cells: int) -> str:
 
 def time_bar(parts: Sequence[float], cells: int, glyphs: str = TIME_GLYPHS[:3]) -> str:
     """The parts of a time in proportion; each part above 0 has at least one cell."""
+    widths = shares(parts, cells, least=1)
+    return "".join(glyph * width for glyph, width in zip(glyphs, widths, strict=True))
+
+
+def shares(parts: Sequence[float], whole: int, least: int = 0) -> list[int]:
+    """Whole numbers in proportion to the parts that add up to `whole`: the largest takes what
+    rounding leaves. Each part above 0 has at least `least`; where there is none, all are 0."""
     total = sum(parts)
     if total <= 0.0:
-        return ""
-    widths = [max(1, round(part / total * cells)) if part > 0 else 0 for part in parts]
-    widest = widths.index(max(widths))
-    widths[widest] = max(1, widths[widest] + cells - sum(widths))
-    return "".join(glyph * width for glyph, width in zip(glyphs, widths, strict=True))
+        return [0] * len(parts)
+    found = [max(least, round(part / total * whole)) if part > 0 else 0 for part in parts]
+    largest = found.index(max(found))
+    found[largest] = max(least, found[largest] + whole - sum(found))
+    return found
 
 
 def histogram(counts: tuple[int, ...]) -> str:

@@ -11,7 +11,7 @@ from textual.content import Content
 from app.engine.events import Memory
 from app.text.plural import pluralize
 from app.text.units import format_bytes
-from app.tui.format.bars import TIME_GLYPHS, bar, time_bar
+from app.tui.format.bars import TIME_GLYPHS, bar, shares, time_bar
 from app.tui.format.labels import pass_name
 from app.tui.format.numbers import percent, seconds
 from decoding.round import Round
@@ -86,9 +86,10 @@ def time_lines(rounds: Sequence[Round], drafts: bool, width: int) -> Content:
     }
     total = mean(record.total_seconds for record in rounds)
     parts["other"] = max(total - sum(parts.values()), 0.0)
+    percents = shares(tuple(parts.values()), 100)
     named = [
-        f"{glyph} {name} {seconds(value)} {value / total:.0%}"
-        for glyph, (name, value) in zip(TIME_GLYPHS, parts.items(), strict=True)
+        f"{glyph} {name} {seconds(value)} {share}%"
+        for glyph, (name, value), share in zip(TIME_GLYPHS, parts.items(), percents, strict=True)
         if value
     ]
     rows = [

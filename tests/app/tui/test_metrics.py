@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -95,6 +96,9 @@ def test_where_the_time_goes() -> None:
     ]
     alone = time_lines(ROUNDS, False, 40)
     assert "draft" not in alone.plain and "· other 8.0ms 40%" in alone.plain
+    thirteen = {f"{part}_seconds": 0.126 for part in ("draft", "verify", "accept")}
+    uneven = time_lines([replace(ROUNDS[0], **thirteen, total_seconds=1.0)], True, 40)
+    assert sum(int(n) for n in re.findall(r"(\d+)%", uneven.plain)) == 100
     timeless = time_lines([drafted(1, seconds=0.0)], True, 40)
     assert timeless.plain.splitlines()[0] == "a round takes 0.0ms"
 
