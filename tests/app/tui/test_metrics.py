@@ -96,9 +96,11 @@ def test_where_the_time_goes() -> None:
     ]
     alone = time_lines(ROUNDS, False, 40)
     assert "draft" not in alone.plain and "· other 8.0ms 40%" in alone.plain
-    thirteen = {f"{part}_seconds": 0.126 for part in ("draft", "verify", "accept")}
-    uneven = time_lines([replace(ROUNDS[0], **thirteen, total_seconds=1.0)], True, 40)
-    assert sum(int(n) for n in re.findall(r"(\d+)%", uneven.plain)) == 100
+    uneven = replace(
+        ROUNDS[0], draft_seconds=0.126, verify_seconds=0.126, accept_seconds=0.126, total_seconds=1
+    )
+    percents = re.findall(r"(\d+)%", time_lines([uneven], True, 40).plain)
+    assert sum(map(int, percents)) == 100
     timeless = time_lines([drafted(1, seconds=0.0)], True, 40)
     assert timeless.plain.splitlines()[0] == "a round takes 0.0ms"
 
