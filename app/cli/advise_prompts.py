@@ -19,19 +19,23 @@ def prompts_to_advise_on(settings: Settings, conversation: str | None) -> list[R
     """Those of a `conversation`; by default the examples for the demo family, and the newest kept
     conversation for other models. Raises InputError."""
     if conversation is not None and conversation != LATEST:
-        return _requests(read_recording(Path(conversation)))
+        return _requests(read_recording(Path(conversation)), settings.system)
     if conversation is None and settings.models.target is None:
         return list(examples())
     store = Store()
     entries = store.entries()
     if not entries:
         raise InputError("no conversation was kept yet: give --prompts FILE.jsonl to measure with")
-    return _requests(store.open(entries[0].path))
+    return _requests(store.open(entries[0].path), settings.system)
 
 
-def _requests(recording: Recording) -> list[Request]:
-    """The recording's prompts, each with its history."""
+def _requests(recording: Recording, system: str | None) -> list[Request]:
+    """The recording's prompts, each with its history, which begins with the system prompt that was
+    used then, unless one is given now."""
+    recorded = recording.settings.get("system")
     history: list[Message] = []
+    if recorded and system is None:
+        history.append({"role": "system", "content": str(recorded)})
     requests: list[Request] = []
     answers: dict[str, str] = {}
     for turn in recording.turns:

@@ -89,6 +89,18 @@ def test_the_prompts_of_an_exported_conversation() -> None:
     assert second.history[1]["content"] in {lane["text"] for lane in runs[0]["lanes"]}
 
 
+def test_a_conversation_is_measured_with_the_system_prompt_it_had(tmp_path: Path) -> None:
+    demo = Path(__file__).parents[3] / "assets" / "replay" / "demo.json"
+    document = json.loads(demo.read_bytes())
+    document["settings"]["system"] = "Be brief."
+    recording = tmp_path / "brief.json"
+    recording.write_text(json.dumps(document))
+    asked = prompts_to_advise_on(load_settings({}), str(recording))
+    assert all(each.history[0] == {"role": "system", "content": "Be brief."} for each in asked)
+    (first, *_) = prompts_to_advise_on(load_settings({"system": "Be kind."}), str(recording))
+    assert first.history == ()  # the one that is given now is put before it
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
