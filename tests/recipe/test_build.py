@@ -58,7 +58,7 @@ def test_the_head_names_what_the_other_sources_have() -> None:
     assert set(first.HEROES) <= set(plots.heroes())
     assert set(first.FUNCTIONS) <= {function.name for function in code.FUNCTIONS}
     heads = first.topics()
-    assert len(heads) == 6 and all(len(group) > 5 for group, _ in heads)
+    assert len(heads) == 7 and all(len(group) > 5 for group, _ in heads)
 
 
 def test_few_things_make_most_of_the_head() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 
@@ -52,3 +53,11 @@ def test_answers_are_those_of_the_file_or_of_a_topic(held_out: bool) -> None:
         conversation = sample(rng, held_out)
         assert all(message["content"] in right for message in conversation[1::2])
         assert not any(set("[]{}|") & set(message["content"]) for message in conversation[::2])
+
+
+def test_a_wording_that_is_kept_back_is_not_asked_in_training() -> None:
+    rng = random.Random(3)
+    sun = next(each for each in definitions.definitions() if each.noun == "sun")
+    kept = {w for w in definitions.kept_back() if re.search(r"\bsun\b", w)}
+    asked = {bare(definitions._asked(rng, sun, False)[0]) for _ in range(5000)}
+    assert "what does the word sun mean" in kept and not asked & kept

@@ -16,6 +16,7 @@ from assets.demo.recipe.corpus.text import (
     ANSWERS,
     FORMS,
     Conversation,
+    Topic,
     as_typed,
     chat,
     early,
@@ -68,11 +69,21 @@ def read() -> Iterator[Definition]:
 
 
 @cache
+def hand_written() -> tuple[Topic, ...]:
+    files = (path for path in sorted(ANSWERS.glob("*.txt")) if path.name != FILE)
+    return tuple(topic for path in files for topic in read_topics(path))
+
+
+@cache
 def told() -> dict[str, str]:
     """The answers of the hand-written topics by their wordings."""
-    files = (path for path in sorted(ANSWERS.glob("*.txt")) if path.name != FILE)
-    topics = [topic for path in files for topic in read_topics(path)]
-    return {bare(w): t.answers[0] for t in topics for w in (*t.questions, *t.reserved)}
+    return {bare(w): t.answers[0] for t in hand_written() for w in (*t.questions, *t.reserved)}
+
+
+@cache
+def kept_back() -> frozenset[str]:
+    """The wordings that a hand-written topic reserves for measuring."""
+    return frozenset(bare(wording) for topic in hand_written() for wording in topic.reserved)
 
 
 @cache
@@ -103,8 +114,11 @@ def _asked(rng: random.Random, of: Definition, held_out: bool) -> tuple[str, str
         (ALL_KEPT if held_out else ALL, of.many),
         (WORD_KEPT if held_out else WORD, of.noun),
     )
-    ((forms, name),) = rng.choices(ways, WAYS)
-    question = spoken(rng, rng.choice(forms).replace("{x}", name))
+    while True:
+        ((forms, name),) = rng.choices(ways, WAYS)
+        question = spoken(rng, rng.choice(forms).replace("{x}", name))
+        if held_out or bare(question) not in kept_back():
+            break
     return as_typed(rng, question), told().get(bare(question), of.text)
 
 
