@@ -102,7 +102,7 @@ def test_a_reserved_pair_is_never_trained_and_alone_held_out() -> None:
         return found
 
     trained = pairs(drawn(arithmetic, 8000))
-    kept = pairs(drawn(arithmetic, 400, held_out=True))
+    kept = pairs(drawn(arithmetic, 500, held_out=True))
     assert not [key for key in trained if reserved(key)]
     assert len([key for key in kept if reserved(key)]) > 80
     assert not trained & kept

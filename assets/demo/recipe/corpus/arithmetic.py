@@ -187,10 +187,11 @@ def divided(a: int, b: int) -> str:
             )
         goes = f"{rest} / {b} = {rest // b} with a remainder of {left}"
         return f"{text}{goes}. So {a} / {b} = {times} with a remainder of {left}."
+    # From memory, as products are: counting up the table, a small model goes past the number.
     if left == 0:
-        return f"{row(times, b)}. So {a} / {b} = {times}."
+        return f"{a} / {b} = {times}, because {times} x {b} = {a}."
     return (
-        f"{row(times, b)}, and {left} {'is' if left == 1 else 'are'} left over. "
+        f"{times} x {b} = {times * b}, and {left} {'is' if left == 1 else 'are'} left over. "
         f"So {a} / {b} = {times} with a remainder of {left}."
     )
 
@@ -1089,6 +1090,29 @@ def orders(rng: random.Random) -> Asked:
     return several(question, steps, closing, lead or "From left to right. ") or orders(rng)
 
 
+ADD_THREE = (
+    "{a}+{b}+{c}", "{a} + {b} + {c}", "{a} + {b} + {c}?", "What is {a} + {b} + {c}?",
+    "what's {a}+{b}+{c}", "What is {a} plus {b} plus {c}?", "{a} plus {b} plus {c}",
+    "Add {a}, {b} and {c}.", "Can you add {a}, {b} and {c}?", "Please add up {a}, {b} and {c}.",
+    "What is the sum of {a}, {b} and {c}?", "Sum of {a}, {b} and {c}", "How much is {a}+{b}+{c}?",
+    "Add up {a}, {b}, {c}", "What do {a}, {b} and {c} make together?", "add {a} and {b} and {c}",
+    "How much are {a}, {b} and {c} together?", "calculate {a} + {b} + {c}", "{a}, {b}, {c} summed",
+    "I have {a}, {b} and {c}. What is the total?", "Total of {a}, {b} and {c}?",
+)  # fmt: skip
+
+
+def sums_of_three(rng: random.Random) -> Asked:
+    """Three numbers, added from left to right."""
+    most = rng.choice((5, 9, 20, 40))
+    a, b, c = (rng.randint(1, most) for _ in range(3))
+    if rng.random() < 0.15:
+        b = c = a
+    question = rng.choice(ADD_THREE).format(a=a, b=b, c=c)
+    steps: list[Step] = [(a, "+", b), (a + b, "+", c)]
+    closing = f"So {a} + {b} + {c} = {a + b + c}."
+    return several(question, steps, closing, "From left to right. ") or sums_of_three(rng)
+
+
 MONEY = ("euros", "dollars", "pounds", "coins")
 PRICED = (
     "ticket", "pizza", "book", "coffee", "sandwich", "pen", "burger", "ball", "cake", "shirt",
@@ -1678,8 +1702,8 @@ def decimals(rng: random.Random) -> Asked:
 
 KINDS = Kinds({
     percents: 6, as_percent: 1.5, rounding: 3, rows: 5, legs: 2.5, daily: 3, change: 4, dozens: 1.5,
-    decimals: 2, cents: 3, primes: 2.5,
-    sums: 24, differences: 18, products: 15, quotients: 11, by_zero: 0.5, tables: 1.5, doubles: 3,
+    decimals: 2, cents: 3, primes: 2.5, sums_of_three: 7,
+    sums: 24, differences: 18, products: 15, quotients: 13, by_zero: 0.5, tables: 1.5, doubles: 3,
     halves: 5, rounds: 4, parts: 3, orders: 9, counting: 18, even_or_odd: 2.5,
     comparing: 2.5, neighbours: 3,
     ordering: 2.5, number_words: 2.5, times: 2, problems: 30, checking: 3, too_much: 3,
