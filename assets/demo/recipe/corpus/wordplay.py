@@ -11,6 +11,7 @@ import string
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from assets.demo.recipe.corpus import facts
 from assets.demo.recipe.corpus.arithmetic import in_words
 from assets.demo.recipe.corpus.school import Asked, Kinds, typed
 from assets.demo.recipe.corpus.subjects import FIRST_NAMES, made_up, rare_name, split
@@ -665,6 +666,10 @@ def calendar(rng: random.Random) -> Asked:
 # --- things, animals and groups ------------------------------------------------------------------
 
 COLOURS = dict(_pairs("colours"))
+# `facts` asks of the others, and what one source keeps back the other must not train.
+COLOURS_ASKED = tuple(
+    thing for thing in COLOURS if thing not in {name for name, *_ in facts.rows(facts.THINGS)}
+)
 MIXES = [tuple(entry.split(" ", 2)) for entry in WORDS["mixes"]]
 SOUNDS = [tuple(entry.split()) for entry in WORDS["sounds"]]
 BABIES = dict(_pairs("babies"))
@@ -759,7 +764,7 @@ ASK_IS_BIGGER = (
 def colours(rng: random.Random) -> Asked:
     way = rng.random()
     if way < 0.65:
-        thing = rng.choice(tuple(COLOURS))
+        thing = rng.choice(COLOURS_ASKED)
         colour = COLOURS[thing]
         other = [x for x in COLOURS if COLOURS[x] == colour and x != thing]
         answer = f"{thing} is {colour}."
