@@ -62,13 +62,13 @@ class Lanes:
         self, models: LoadedModels | None, servers: Sequence[ServerLane], facts: dict[str, Any]
     ) -> Loaded:
         if models is None:
-            told = [lane.server.facts for lane in servers if lane.server.facts]
+            reported = [lane.server.facts for lane in servers if lane.server.facts]
             return Loaded(
                 target=served_model(servers),
                 device=servers[0].strategy.name,
                 dtype="",
                 threads=0,
-                context=max((each.context or 0 for each in told), default=0) or USUAL_CONTEXT,
+                context=max((each.context or 0 for each in reported), default=0) or USUAL_CONTEXT,
                 **facts,
             )
         cost = models.quick_cost

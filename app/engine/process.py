@@ -69,9 +69,9 @@ class SessionProcess:
         snapshot = self._snapshot
         make = partial(self._make, snapshot.options, snapshot.specs, first_run=snapshot.next_run)
         try:
-            ours, theirs = context.Pipe()
+            parent_end, child_end = context.Pipe()
             process = context.Process(
-                target=run_engine, args=(theirs, make), name="specchat-decode", daemon=True
+                target=run_engine, args=(child_end, make), name="specchat-decode", daemon=True
             )
             # The first start also starts multiprocessing's resource tracker, and so does a later
             # one if that has died. It needs a stderr with a file descriptor; Textual's has none.
@@ -80,9 +80,9 @@ class SessionProcess:
         except OSError as error:
             self._ended = f"the decoding process can't be started: {error.strerror or error}"
             return
-        theirs.close()  # only the child may hold it, so that its end closes the pipe
-        self._process, self._connection, self._outbox = process, ours, SimpleQueue()
-        Thread(target=sender_loop, args=(self._outbox, ours), daemon=True).start()
+        child_end.close()  # only the child may hold it, so that its end closes the pipe
+        self._process, self._connection, self._outbox = process, parent_end, SimpleQueue()
+        Thread(target=sender_loop, args=(self._outbox, parent_end), daemon=True).start()
 
     def open(self) -> None:
         if self._opened:

@@ -74,7 +74,7 @@ def compare_with_target(
         greedy=greedy,
         lossy=params.acceptance == "typical" and not greedy,
     )
-    said = 0.0
+    reported = 0.0
     for done in range(1, result.repetitions + 1):
         try:
             for side in sides:
@@ -82,8 +82,8 @@ def compare_with_target(
         except InterruptedError:
             return
         ended = done == result.repetitions
-        if ended or time.perf_counter() - said >= PROGRESS_SECONDS:
-            said = time.perf_counter()
+        if ended or time.perf_counter() - reported >= PROGRESS_SECONDS:
+            reported = time.perf_counter()
             result = _counted(replace(result, done=done), *sides)
             if ended and done > 1:
                 result = replace(result, p_value=same_source(sides[0].drawn, sides[1].drawn))

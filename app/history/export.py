@@ -55,10 +55,10 @@ def markdown(recording: Recording, lanes: Collection[str] | None = None) -> str:
             if lanes is None or name in lanes
         }
         parts += [f"## {turn.started.turn + 1}", quoted(turn.started.prompt), _table(turn, titles)]
-        said: dict[str, list[str]] = {}
+        titles_of: dict[str, list[str]] = {}
         for name, title in titles.items():
-            said.setdefault(turn.lanes[name].text, []).append(title)
-        for answer, same in said.items():
+            titles_of.setdefault(turn.lanes[name].text, []).append(title)
+        for answer, same in titles_of.items():
             parts += [f"**{', '.join(same)}**", answer.strip() or "*(nothing)*"]
     return harmless("\n\n".join(parts) + "\n")
 

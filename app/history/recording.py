@@ -185,8 +185,8 @@ class RunningMetrics:
     def _metrics(self, name: str, usage: Usage | None = None) -> Metrics:
         sums, strategy = self._sums[name], self._lanes[name].strategy
         if strategy.remote:
-            told = settled(sums, usage)
-            return metrics_of(told, 1 + told.emitted, told.passes, None)
+            totals = settled(sums, usage)
+            return metrics_of(totals, 1 + totals.emitted, totals.passes, None)
         passes = sums.passes if strategy.on_target else 0
         speed = self._speeds.get(name)
         if speed is None and self._baseline:

@@ -87,8 +87,8 @@ def require_hub(source: str, there: str = "is not whole in the cache") -> None:
     try:
         answer.result(PROBE_SECONDS)
     except Exception as error:  # of the client, of proxies, of names
-        said = str(error) or type(error).__name__
-        reason = "no answer" if isinstance(error, TimeoutError) else said.splitlines()[0]
+        message = str(error) or type(error).__name__
+        reason = "no answer" if isinstance(error, TimeoutError) else message.splitlines()[0]
         raise InputError(
             f"{source} {there}, and {constants.ENDPOINT} can't be reached ({reason}): "
             f"give a folder, or try again with a network; {LISTED}"

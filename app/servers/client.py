@@ -137,15 +137,15 @@ class Server:
     async def _with_counters(self, ending: Ending, before: Counters) -> Ending:
         """The ending with what the counters say of its drafts, if they say more than the chunks."""
         usage, note = ending.usage, ending.note
-        told = usage.drafting
-        if told is not None and told.tested is not None:
+        reported = usage.drafting
+        if reported is not None and reported.tested is not None:
             return ending
         counted = await self.drafting_since(before, usage.tokens)
         if counted is None:
             return ending
-        if told is None:
+        if reported is None:
             note = note or "acceptance by the server's counters"
-        elif (counted.drafted, counted.accepted) != (told.drafted, told.accepted):
+        elif (counted.drafted, counted.accepted) != (reported.drafted, reported.accepted):
             return ending  # others were answered as well
         return replace(ending, usage=replace(usage, drafting=counted), note=note)
 
@@ -279,12 +279,12 @@ class Server:
     def _refusal(self, reply: _Reply) -> str:
         """One line on an error response, with the server's own text."""
         try:
-            said = error_message(json.loads(reply.text))
+            message = error_message(json.loads(reply.text))
         except (ValueError, RecursionError):
-            said = reply.text
-        said = quoted(said, self._key)
+            message = reply.text
+        message = quoted(message, self._key)
         status = httpx2.codes.get_reason_phrase(reply.status)
-        line = f"{reply.status} {status}".strip() + (f": {said}" if said else "")
+        line = f"{reply.status} {status}".strip() + (f": {message}" if message else "")
         if reply.status in (401, 403):
             names = " or ".join(KEYS)
             line += "; is the key right?" if self._key else f"; a key comes from {names}"
@@ -307,8 +307,8 @@ class Server:
         except (httpx2.NetworkError, httpx2.RemoteProtocolError) as error:
             raise ServerError("the connection broke in the middle of the answer") from error
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
-            said = quoted(str(error), self._key) or type(error).__name__
-            raise ServerError(f"the server can't be understood: {said}") from error
+            message = quoted(str(error), self._key) or type(error).__name__
+            raise ServerError(f"the server can't be understood: {message}") from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -243,7 +243,7 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
 
     @on(Prompt.Undone)
     def tell_of_typing(self, event: Prompt.Undone) -> None:
-        self.say(self.undo.told("typing", event.back))
+        self.say(self.undo.describe("typing", event.back))
 
     def action_redo(self) -> None:
         self.undo.move(back=False)

@@ -39,10 +39,10 @@ def keep_only(out: Path, lines: Sequence[bytes]) -> None:
         file.truncate(sum(map(len, lines)))
 
 
-def drop_reasoning(record: Record, said: str) -> None:
-    """Leave the reasoning in `said`, the whole last answer, out of a record, and with it the ids:
+def drop_reasoning(record: Record, answer: str) -> None:
+    """Leave the reasoning in `answer`, the whole last one, out of a record, and with it the ids:
     an answer goes on from its reasoning. If that is all, the conversation ends unanswered."""
-    reasoning, text = split_reasoning(said)
+    reasoning, text = split_reasoning(answer)
     if reasoning is None:
         return
     record["reasoning"] = "dropped"
@@ -63,13 +63,13 @@ def statistics(out: Path) -> str:
     tokens = sum(record.get("tokens", 0) for record in records)
     cut = sum(record["finish_reason"] == "length" for record in records)
     repeated = len(records) - len({json.dumps(record["messages"]) for record in records})
-    said = f"{tokens:,} tokens, " if tokens else ""  # servers may not count
+    counted = f"{tokens:,} tokens, " if tokens else ""  # servers may not count
     dropped = sum("reasoning" in record for record in records)
     kept = sum(map(_has_reasoning, records))
     reasoned = f", {dropped or kept} with reasoning" if dropped or kept else ""
-    return f"{said}{cut} cut off, {repeated} repeated{reasoned}{' (dropped)' if dropped else ''}"
+    return f"{counted}{cut} cut off, {repeated} repeated{reasoned}{' (dropped)' if dropped else ''}"
 
 
 def _has_reasoning(record: Record) -> bool:
-    said = (each["content"] for each in record["messages"] if each["role"] == "assistant")
-    return any(split_reasoning(text)[0] for text in said)
+    answers = (each["content"] for each in record["messages"] if each["role"] == "assistant")
+    return any(split_reasoning(text)[0] for text in answers)

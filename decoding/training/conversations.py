@@ -85,8 +85,8 @@ def _ids_match_text(record: Record, tokenizer: PreTrainedTokenizerBase) -> bool:
     if not record["answers"]:  # the prompt was too long
         return True
     start, end = record["answers"][-1]
-    said = tokenizer.decode(record["ids"][start:end], skip_special_tokens=True)
-    return bool(said == record["messages"][-1]["content"])
+    decoded = tokenizer.decode(record["ids"][start:end], skip_special_tokens=True)
+    return bool(decoded == record["messages"][-1]["content"])
 
 
 def _of_ids(ids: Sequence[int], answers: Sequence[Sequence[int]]) -> Example:

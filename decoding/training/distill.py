@@ -132,9 +132,9 @@ def answer(
             if "ids" not in record:
                 continue
             # Earlier answers were encoded again; those whose ids changed must not be learned.
-            said = record["ids"]
+            encoded = record["ids"]
             record["answers"] = [
-                *([a, b] for a, b in record["answers"] if said[a:b] == prompt[a:b]),
+                *([a, b] for a, b in record["answers"] if encoded[a:b] == prompt[a:b]),
                 [len(prompt), len(prompt) + len(ids)],
             ]
             record["ids"] = prompt + ids

@@ -37,14 +37,14 @@ def attach_draft(
     chosen = _spread(layers, depth)
     draft: PreTrainedModel = _build(base, chosen, width, mlp)
     prefix = f"{layers_of(target)[0]}."
-    theirs = dict(target.named_parameters(remove_duplicate=False))
+    target_weights = dict(target.named_parameters(remove_duplicate=False))
     embedding: Any = target.get_input_embeddings().weight
     kept = {hidden: _largest(embedding, width or hidden)}
     mine: dict[str, Tensor] = dict(draft.named_parameters())
     for name, parameter in mine.items():
         place = re.match(rf"{re.escape(prefix)}(\d+)\.", name)
         layer = f"{prefix}{chosen[int(place[1])]}." if place else ""
-        source = theirs.get(layer + name[place.end() :] if place else name)
+        source = target_weights.get(layer + name[place.end() :] if place else name)
         if source is None:
             raise InputError(
                 f"the target's {layer.rstrip('.') or 'model'} has no {name}, as a draft of "
@@ -52,7 +52,7 @@ def attach_draft(
             )
         channels = dict(kept)
         if place and mlp is not None and isinstance(inner, int):
-            channels[inner] = _largest_of_layer(theirs, layer, inner, mlp)
+            channels[inner] = _largest_of_layer(target_weights, layer, inner, mlp)
         with torch.no_grad():
             parameter.copy_(_cut(source.detach().float().cpu(), parameter.shape, channels, name))
     if target.generation_config is not None:
@@ -98,9 +98,11 @@ def _largest(matrix: Tensor, count: int) -> Tensor:
     return size.topk(count).indices.sort().values
 
 
-def _largest_of_layer(theirs: Mapping[str, Tensor], layer: str, inner: int, count: int) -> Tensor:
+def _largest_of_layer(
+    target_weights: Mapping[str, Tensor], layer: str, inner: int, count: int
+) -> Tensor:
     matrices = [
-        m for name, m in theirs.items()
+        m for name, m in target_weights.items()
         if name.startswith(layer) and m.ndim == 2 and inner in m.shape
     ]  # fmt: skip
     if not matrices:  # in experts: the first ones

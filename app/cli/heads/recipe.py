@@ -170,5 +170,5 @@ def _value(
         given = texts if getattr(option, "multiple", False) else texts[0]
         return {option.name: option.process_value(context, given)}
     except typer.BadParameter as error:
-        said = error.message.removeprefix("Value error, ").removesuffix(".")
-        raise InputError(f"{where}: {name}: {said}") from error
+        message = error.message.removeprefix("Value error, ").removesuffix(".")
+        raise InputError(f"{where}: {name}: {message}") from error

@@ -126,7 +126,7 @@ class ConversationActions(AppBase):
             self.store.restore(entry, self.deleted[entry])
             del self.deleted[entry]
 
-    def reopen(self, path: Path, told: str | None = None) -> None:
+    def reopen(self, path: Path, message: str | None = None) -> None:
         """Show a recorded conversation and continue it, once models are loaded; `told` is the
         notice at the end."""
         state = self.state
@@ -134,7 +134,7 @@ class ConversationActions(AppBase):
             self.say(why)
             return
         state.opening = True
-        self.refill = path, told
+        self.refill = path, message
         if state.loaded:
             self.reopen_waiting()
         self.main.show_state()
@@ -146,7 +146,7 @@ class ConversationActions(AppBase):
             self.state.opening = True
             self.run_worker(self._open(self.recorder, *waiting))
 
-    async def _open(self, recorder: Recorder, path: Path, told: str | None) -> None:
+    async def _open(self, recorder: Recorder, path: Path, message: str | None) -> None:
         """Runs in a worker, because the app must handle keys while a disk is read."""
         state = self.state
         lanes = set(state.lanes)
@@ -163,10 +163,10 @@ class ConversationActions(AppBase):
             self.take_questions_back()
             self.say(str(error))
         else:
-            self.call_later(self._show_recording, recording, events, told)
+            self.call_later(self._show_recording, recording, events, message)
 
     async def _show_recording(
-        self, recording: Recording, events: list[Event], told: str | None
+        self, recording: Recording, events: list[Event], message: str | None
     ) -> None:
         """Replay all events at once. A lane's rounds are added to its pane together, which halves
         the time; between lanes the screen draws and handles keys. Lanes may have been removed."""
@@ -184,14 +184,14 @@ class ConversationActions(AppBase):
                 self.main.grid.add_rounds(state.lanes[event.lane], rounds.pop(event.lane, 0))
                 await sleep(0)
             await self.handle_event(event)
-        if told is None:
-            told = goes_on_here(recording, state) + self._take_settings(recording.left)
+        if message is None:
+            message = goes_on_here(recording, state) + self._take_settings(recording.left)
             self.known_settings = self._settings_now()
             if self.recorder and self.recorder.path:
                 self.opened[self.recorder.path] = recording.title
         state.foreign = recording.loaded.source != state.loaded.source
         state.opening = False
-        self.say(told)
+        self.say(message)
 
     def _take_settings(self, left: LeftWith | None) -> str:
         """Go on with the settings that it was left with, or of the last answers; returns what that
@@ -222,11 +222,11 @@ def goes_on_here(recording: Recording, state: AppState) -> str:
     """The notice on a reopened conversation."""
     assert recording.loaded is not None and state.loaded is not None
     other = recording.loaded.target
-    told = "" if other == state.loaded.target else f", answered by {other}"
+    suffix = "" if other == state.loaded.target else f", answered by {other}"
     answered = {name for turn in recording.turns for name in turn.answers}
     if unseen := sorted(answered - set(state.lanes)):
-        told += f"; not among the lanes now: {', '.join(unseen)}"
-    return f"“{shortened(recording.title, TITLE_CHARACTERS)}” goes on here{told}"
+        suffix += f"; not among the lanes now: {', '.join(unseen)}"
+    return f"“{shortened(recording.title, TITLE_CHARACTERS)}” goes on here{suffix}"
 
 
 def events_of_lanes(recording: Recording, lanes: set[str]) -> Iterator[Event]:

@@ -130,8 +130,8 @@ class Exports:
         except InputError as error:
             self.app.notify(str(error), severity="error", markup=False)
         except OSError as error:
-            told = f"can't write {error.filename}: {error.strerror or error}"
-            self.app.notify(told, severity="error", markup=False)
+            message = f"can't write {error.filename}: {error.strerror or error}"
+            self.app.notify(message, severity="error", markup=False)
         else:
             self.app.notify(f"Saved as {path}", markup=False)
 

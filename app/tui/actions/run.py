@@ -280,7 +280,7 @@ class RunActions(AppBase):
             key = state.keys["run.acceptance"]
             self.say(f"{key} once more: typical acceptance, which is lossy above temperature 0")
             return
-        said = (
+        message = (
             "exact: every lane's text is what the target would say"
             if rule == "exact"
             else "typical: exact at temperature 0, above it Medusa lanes are lossy"
@@ -288,7 +288,7 @@ class RunActions(AppBase):
             else "typical: Medusa lanes are lossy from their next round on"
         )
         values = {"acceptance": rule}
-        state.say(said + self.kept_overrides(values))
+        state.say(message + self.kept_overrides(values))
         self.change_params(values)
 
     def action_tree(self, strategy: str, tree: str) -> None:

@@ -70,7 +70,7 @@ class Undo:
             self.app.say(f"The conversation can't be restored: {error.strerror or error}")
             return
         self.stack.begin(back, then, time.monotonic())
-        message = self.told(what, back)
+        message = self.describe(what, back)
         self._change_settings(then)
         if "models" in changed:
             self._change_models(then, message)
@@ -83,7 +83,7 @@ class Undo:
                 self.app.delete_conversation(entry)
         self.app.say(message)
 
-    def told(self, what: str, back: bool) -> str:
+    def describe(self, what: str, back: bool) -> str:
         key = self.app.state.keys["run.redo"]
         return f"Undone: {what}; {key} does it again" if back else f"Done again: {what}"
 

@@ -232,9 +232,9 @@ def letters_are_text(state: AppState, token: bool) -> str:
     return f"Typing goes here; {leave} makes letters commands"
 
 
-def status_left(state: AppState, said: Verdict | None = None, commands: str = "") -> list[Part]:
+def status_left(state: AppState, verdict: Verdict | None = None, commands: str = "") -> list[Part]:
     """The line above the prompt: the newest notice, else progress, else the verdict on the run
-    (`said`), else what comes next. `commands`: a hint that letters are commands now."""
+    (`verdict`), else what comes next. `commands`: a hint that letters are commands now."""
     if state.notice:
         return [Part(state.notice, "$warning")]
     if state.silent:
@@ -266,8 +266,8 @@ def status_left(state: AppState, said: Verdict | None = None, commands: str = ""
         return [Part(commands, "$quiet", 1)]
     if state.stopped:
         return [Part("Stopped: Enter in the empty prompt goes on", "$primary")]
-    if said is not None:
-        return [Part(said.short, "bold $foreground")]
+    if verdict is not None:
+        return [Part(verdict.short, "bold $foreground")]
     if state.answers_differ and (leader := state.goes_on_from):
         return [Part(f"The next turn goes on from {state.label(leader)}", "$quiet", 1)]
     if state.has_kept and not state.turns:

@@ -103,9 +103,11 @@ def comparison_lines(
     heading = "".join(f"{name:>{COMPARED_CELLS}}" for name in ("here", *names))
     yield Content.styled(f"{'1st guess right':<{NAME_CELLS}}{heading}", "$quiet")
     own, found = by_level(levels), {name: by_level(other) for name, other in others.items()}
-    said = dict(enumerate(claimed, 1))
-    for depth in sorted({*own, *said, *(depth for counts in found.values() for depth in counts)}):
-        rates = [_first_rate(own, depth), *([said.get(depth)] if claimed else [])]
+    claimed_rates = dict(enumerate(claimed, 1))
+    for depth in sorted(
+        {*own, *claimed_rates, *(depth for counts in found.values() for depth in counts)}
+    ):
+        rates = [_first_rate(own, depth), *([claimed_rates.get(depth)] if claimed else [])]
         rates += [_first_rate(counts, depth) for counts in found.values()]
         yield _rates(f"{level} {depth}", rates)
     kinds, other_kinds = by_kind(levels), [by_kind(other) for other in others.values()]

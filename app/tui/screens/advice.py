@@ -174,13 +174,13 @@ class AdviceScreen(ModalScreen[Mapping[str, Any] | None]):
     def _show(self) -> None:
         now, box = self._now, self.query_one(KeyedScroll)
         width = self.query_one("#advice-found").container_size.width
-        said: list[Content] = []
+        status: list[Content] = []
         if now.note is not None:
-            said = [Content.styled(f"Nothing was found out: {now.note}", "$warning")]
+            status = [Content.styled(f"Nothing was found out: {now.note}", "$warning")]
         elif now.document is None:
             done = labelled_progress(now.part or 0.0)
-            said = [Content(self._about), Content.styled(f"{done}  {now.what}", "$primary")]
-        self.query_one("#advice-progress", Static).update(Content("\n").join(said))
+            status = [Content(self._about), Content.styled(f"{done}  {now.what}", "$primary")]
+        self.query_one("#advice-progress", Static).update(Content("\n").join(status))
         lines = advice_lines(now.document, width) if now.document else []
         self.query_one("#advice-found", Static).update(Content("\n").join(lines))
         box.border_title = Content(self._said or TITLE)  # the title is always visible

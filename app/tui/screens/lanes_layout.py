@@ -214,8 +214,8 @@ class LanesLayout(Screen[None]):
         self.grid.display = not self.panel_alone
         self.grid.tabbed = self.tabbed
         # only if the scoreboard, which has it as well, has no room
-        told = self.room_for_both or state.turns
-        self.grid.welcome = "" if told else "\n".join(welcome(state))
+        welcomed = self.room_for_both or state.turns
+        self.grid.welcome = "" if welcomed else "\n".join(welcome(state))
         self.grid.show(state)
         self._restyle_panes()
         self._show_panels()
@@ -231,12 +231,12 @@ class LanesLayout(Screen[None]):
         self.query_one("#title", SplitLine).show(*title_bar(state))
         options = legend(self.display_options, state)
         told_below = any(panel.id == "scores" for panel in self.panels)
-        said = None if told_below else verdict_of(state)
+        verdict = None if told_below else verdict_of(state)
         typing = self.writing or isinstance(self.focused, SearchLine)
         elsewhere = self._keys_elsewhere(typing)
         self.prompt.example = "" if state.queued else state.example
         unsaid = elsewhere if self.prompt.text or self.prompt.example else ""
-        self.query_one("#status", StatusLine).show(status_left(state, said, unsaid), options)
+        self.query_one("#status", StatusLine).show(status_left(state, verdict, unsaid), options)
         self.prompt.commands = " " if state.slow_motion is None else " -+="
         self.prompt.placeholder = placeholder(state) if unsaid else elsewhere or placeholder(state)
         self.query_one("#ask").set_class(self.writing, "-writing")

@@ -84,11 +84,11 @@ class ProjectorScreen(ModalScreen[None]):
     def show_state(self) -> None:
         all_scores = scores(self._state)
         found = {score.number: score for score in all_scores}
-        said, doubt = verdict_of(self._state), doubt_about_speeds(all_scores)
+        verdict, doubt = verdict_of(self._state), doubt_about_speeds(all_scores)
         factor = self.query_one("#factor", Digits)
-        factor.update(f"{said.factor:.1f}x" if said and said.factor else "")
-        factor.display = bool(said and said.factor)
-        sentences = filter(None, (said.text if said else NOTHING_YET, doubt))
+        factor.update(f"{verdict.factor:.1f}x" if verdict and verdict.factor else "")
+        factor.display = bool(verdict and verdict.factor)
+        sentences = filter(None, (verdict.text if verdict else NOTHING_YET, doubt))
         self.query_one("#sentence", Static).update(" ".join(sentences))
         top = max((each.speed.median for each in found.values() if each.speed), default=0.0)
         for number, row in enumerate(self.query(LaneBar), 1):

@@ -73,13 +73,13 @@ class SamplingTestScreen(ModalScreen[None]):
 
     def _show(self) -> None:
         test, box = self._test, self.query_one("#proof")
-        said: Content | str = "Both draw from the same place, in a copy of their own …"
+        status: Content | str = "Both draw from the same place, in a copy of their own …"
         about, lines = "", list[Content]()
         if test is not None and test.note is not None:
-            said = Content.styled(f"Nothing to prove: {test.note}", "$warning")
+            status = Content.styled(f"Nothing to prove: {test.note}", "$warning")
         elif test is not None:
             about = intro(test)
-            said = (
+            status = (
                 Content.styled(*verdict(test))
                 if test.done == test.repetitions
                 else Content.styled(labelled_progress(test.done / test.repetitions), "$primary")
@@ -87,7 +87,7 @@ class SamplingTestScreen(ModalScreen[None]):
             width = self.query_one("#proof-table").container_size.width
             lines = table(test, width)
         self.query_one("#proof-intro", Static).update(about)
-        self.query_one("#proof-verdict", Static).update(said)
+        self.query_one("#proof-verdict", Static).update(status)
         self.query_one("#proof-table", Static).update(Content("\n").join(lines))
         can = [f"{first_key(self, 'leave')} closes"]
         if test is not None and not test.greedy and test.note is None:

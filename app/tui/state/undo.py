@@ -83,17 +83,17 @@ def describe(before: Setup, after: Setup) -> str:
     """What differs between two setups, for a message."""
     if before.log.path != after.log.path and after.log.opened:
         return f"opening “{shortened(after.log.opened, TITLE_CHARACTERS)}”"  # with its settings
-    said = changed_params(before.params, after.params)
+    changes = changed_params(before.params, after.params)
     if before.schedule != after.schedule:
-        said.append("the order of the lanes' turns")
+        changes.append("the order of the lanes' turns")
     if before.models != after.models:
-        said.append("the models")
-    said += changed_lanes(before, after)
+        changes.append("the models")
+    changes += changed_lanes(before, after)
     gone = sorted(entry.title for entry in after.deleted - before.deleted)
-    said += [f"deleting “{shortened(title, TITLE_CHARACTERS)}”" for title in gone]
-    if before.log != after.log and not said:  # else it follows from the others
-        said.append(before.log.changed_to(after.log))
-    return ", ".join(said)
+    changes += [f"deleting “{shortened(title, TITLE_CHARACTERS)}”" for title in gone]
+    if before.log != after.log and not changes:  # else it follows from the others
+        changes.append(before.log.changed_to(after.log))
+    return ", ".join(changes)
 
 
 def changed_params(before: Params, after: Params) -> list[str]:
@@ -114,19 +114,19 @@ def changed_params(before: Params, after: Params) -> list[str]:
 def changed_lanes(before: Setup, after: Setup) -> list[str]:
     """What has happened to the lanes, by their numbers on the screen."""
     then, now = ({s.name: (n, s) for n, s in enumerate(x.lanes, 1)} for x in (before, after))
-    said = [f"removing lane {n}" for name, (n, _) in then.items() if name not in now]
+    changes = [f"removing lane {n}" for name, (n, _) in then.items() if name not in now]
     for name, (number, spec) in now.items():
         if name not in then:
-            said.append(f"adding lane {number}")
+            changes.append(f"adding lane {number}")
             continue
         _, old = then[name]
         if (name in before.off) != (name in after.off):
-            said.append(f"switching lane {number} {'off' if name in after.off else 'on'}")
+            changes.append(f"switching lane {number} {'off' if name in after.off else 'on'}")
         if old.overrides != spec.overrides:
-            said.append(f"lane {number}'s own settings")
+            changes.append(f"lane {number}'s own settings")
         if old.tree != spec.tree:
-            said.append(f"lane {number}'s tree")
-    return said
+            changes.append(f"lane {number}'s tree")
+    return changes
 
 
 class Change(NamedTuple):

@@ -106,11 +106,11 @@ def forecast_line(found: Forecast, alpha: float | None, width: int) -> Content:
         parts.append((block, styles.get(column, usual)))
     parts.append(f"{len(found.speeds) - 1}")
     if best == 0 and not ahead:
-        told = f" drafting does not pay here: γ0 ≈ {speed(found.speeds[0])} tok/s"
+        advice = f" drafting does not pay here: γ0 ≈ {speed(found.speeds[0])} tok/s"
     else:
         word = "" if ahead else "best "
-        told = f" {word}γ{best} ≈ {speed(found.speeds[best])}{error(found, best)} tok/s"
-    parts += [(told, "bold $accepted"), " · "]
+        advice = f" {word}γ{best} ≈ {speed(found.speeds[best])}{error(found, best)} tok/s"
+    parts += [(advice, "bold $accepted"), " · "]
     parts += [(f"now γ{now}{'?' * (now > seen)} {speed(found.now)}", styles[now // each])]
     if guess > seen:
         more = [f" · γ{guess}? {speed(found.speeds[guess])} is a guess"]
@@ -120,12 +120,12 @@ def forecast_line(found: Forecast, alpha: float | None, width: int) -> Content:
         more.append(f" · {pays(found.break_even)}")
         if alpha is not None:
             more.append(f" (here {alpha:.0%})")
-    said = Content.assemble(*parts)
+    line = Content.assemble(*parts)
     for part in more:
-        if said.cell_length + len(part) > width:
+        if line.cell_length + len(part) > width:
             break
-        said += part
-    return said
+        line += part
+    return line
 
 
 def peaks(speeds: tuple[float, ...], each: int) -> tuple[float, ...]:

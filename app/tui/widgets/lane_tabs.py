@@ -30,13 +30,13 @@ class LaneTabs(ClickableRow):
             mark = phase_mark(state, lane)
             full = f"{number} {name} {mark}".rstrip()
             speed = lane.metrics.tokens_per_second if lane.metrics else None
-            said = f" {speed:.0f}" if speed is not None else ""
+            speed_label = f" {speed:.0f}" if speed is not None else ""
             if number == current:
-                said += " tok/s" if said else ""
-                forms = (full + said, full + said, full, full, full)
+                speed_label += " tok/s" if speed_label else ""
+                forms = (full + speed_label, full + speed_label, full, full, full)
             else:
                 marked = f"{number}{mark}"
-                forms = (full + said, marked + said, full, marked, str(number))
+                forms = (full + speed_label, marked + speed_label, full, marked, str(number))
             for form, text in zip(self._forms, forms, strict=True):
                 form.append(Label(Content.assemble(" ", (text, style), " "), str(number)))
         self.set_labels(self._forms[0])

@@ -85,20 +85,20 @@ class Scoreboard(Panel):
             title.append(Part("with the settings before the change", "$warning"))
         self.top.show(title)
         self.bottom.show(session_parts(state, self.columns - EDGE_CELLS))
-        said = verdict_of(state)
+        verdict = verdict_of(state)
         places = places_of(state, found)
         why = self._why(state, found)
         self._welcome = welcome(state)
-        shown = (found, said, places, why, self._welcome)
+        shown = (found, verdict, places, why, self._welcome)
         if shown != self._shown:
             self._shown = shown
-            draw = partial(scoreboard_lines, found, said, why, places)
+            draw = partial(scoreboard_lines, found, verdict, why, places)
             self._block.show(draw if found else partial(welcome_lines, self._welcome))
 
     def sentences(self, state: AppState) -> list[str]:
         """Its sentences."""
-        said, why = verdict_of(state), self._why(state, scores(state))
-        return [*([said.text] if said else []), *([why] if why else [])]
+        verdict, why = verdict_of(state), self._why(state, scores(state))
+        return [*([verdict.text] if verdict else []), *([why] if why else [])]
 
     def _why(self, state: AppState, found: list[LaneScore]) -> str:
         why = why_slowest(found, self._suggestion(state, found))
@@ -144,9 +144,9 @@ def welcome_lines(lines: list[str], width: int) -> Content:
 
 
 def scoreboard_lines(
-    found: list[LaneScore], said: Verdict | None, why: str, places: dict[int, int], width: int
+    found: list[LaneScore], verdict: Verdict | None, why: str, places: dict[int, int], width: int
 ) -> Content:
-    rows = Content.styled(said.text, "bold $foreground").wrap(max(width, 2)) if said else []
+    rows = Content.styled(verdict.text, "bold $foreground").wrap(max(width, 2)) if verdict else []
     rows += [Content(""), *bar_rows(found, places, width)]
     if why:
         rows += [*Content.styled(why, "$quiet").wrap(max(width, 2))]
