@@ -173,7 +173,7 @@ def verdict(scores: Sequence[LaneScore], again: str = "") -> Verdict | None:
     if best.same_text and not best.lossy:
         passes = f"{best.passes} {'pass' if best.passes == 1 else 'passes'} of the big model"
         passes = f"{passes} instead of {plain.passes}"
-        fewer = f"{best.passes} passes for {plain.passes}"
+        fewer = f"{best.passes} passes instead of {plain.passes}"
     else:  # one answer may be longer, or was stopped later
         fewer = f"{best.tokens_per_pass or 1.0:.1f} tokens a pass"
         passes = f"{fewer} of the big model"
@@ -202,21 +202,23 @@ def why_slowest(scores: Sequence[LaneScore], suggestion: Suggestion | None = Non
 
 def doubt_about_speeds(scores: Sequence[LaneScore]) -> str | None:
     """What speaks against the speeds: that they are not of the last run, or that speedups, which
-    compare lanes while both ran, don't go with the speeds of whole answers: the machine was busier
-    in one part of the run than in the other."""
+    compare lanes while both ran, aren't the ratios of the speeds shown beside them, which are of
+    whole answers: the machine was busier in one part of the run than in the other."""
     if any(each.left_out for each in scores):
         return "The run that was stopped does not count: tok/s and × are of whole ones."
     plain = baseline(scores)
     if plain is None or plain.speed is None or not all(score.done for score in scores):
         return None
-    ratios = [
-        each.speed.median / plain.speed.median / each.speedup.median
+    pairs = [
+        (each.speed.median / plain.speed.median, each.speedup.median)
         for each in scores
         if each.speed and each.speedup
     ]
-    if all(abs(ratio - 1) <= STEADY for ratio in ratios):
-        return None
-    return "The machine's speed changed meanwhile: trust × more than tok/s."
+    if any(abs(ratio / speedup - 1) > STEADY for ratio, speedup in pairs):
+        return "The machine's speed changed meanwhile: trust × more than tok/s."
+    if any(f"{ratio:.1f}" != f"{speedup:.1f}" for ratio, speedup in pairs):
+        return "× compares lanes while both ran, tok/s is of whole answers."
+    return None
 
 
 def _drafting(scores: Sequence[LaneScore]) -> list[LaneScore]:

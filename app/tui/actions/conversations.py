@@ -54,7 +54,7 @@ class ConversationActions(AppBase):
             before = bool(self.state.turns)
             self.engine.send(NewConversation())
             self.begin_conversation()
-            self.state.say(f"A new one; {undo} brings the last one back" if before else "")
+            self.state.say(f"A new conversation; {undo} brings the last one back" if before else "")
         self.main.show_state()
 
     async def recall_prompts(self, store: Store) -> None:

@@ -13,7 +13,7 @@ from decoding.cost.forecast import MIN_ROUNDS, Forecast, forecast
 
 WIDE = 70  # cells from which the row has its full text
 COLUMNS = 17  # of the curve: one for each gamma up to 16
-TOO_EARLY = "what if γ: an estimate takes {1} drafts, {0} so far"
+TOO_EARLY = "what if γ: estimated after {1} drafts, {0} so far"
 DRAFTS_NOTHING = "what if γ: the lane in focus drafts nothing"
 MEANING = (
     "Expected tokens a second of this prompt at gamma 0, 1, 2, …: as the scoreboard measured; at "

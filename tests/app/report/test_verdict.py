@@ -43,6 +43,9 @@ def test_speedups_that_do_not_go_with_the_speeds_beside_them() -> None:
     slow_at_first = score(2, "Draft model", 90.0, 2.0)
     assert "speed changed" in (doubt_about_speeds([AR, slow_at_first]) or "")
     assert doubt_about_speeds([slow_at_first]) is None  # nothing to compare it with
+    assert doubt_about_speeds([AR, score(2, "Draft model", 90.0, 1.51)]) is None  # reads 1.5 too
+    a_little = score(2, "Draft model", 90.0, 1.6)  # not 90 / 60, as the figures beside it say
+    assert "while both ran" in (doubt_about_speeds([AR, a_little]) or "")
 
 
 def test_the_big_number_is_said_in_one_plain_sentence() -> None:
@@ -52,7 +55,7 @@ def test_the_big_number_is_said_in_one_plain_sentence() -> None:
         "EAGLE-3 is 2.3 times as fast, word for word the same text: "
         "12 passes of the big model instead of 59."
     )
-    assert said.short == "EAGLE-3 2.3×, 12 passes for 59, same text"
+    assert said.short == "EAGLE-3 2.3×, 12 passes instead of 59, same text"
 
 
 @pytest.mark.parametrize(

@@ -130,7 +130,7 @@ async def test_it_comes_with_enough_rounds_and_stays(play: Play) -> None:
         assert "best γ2 ≈ 1.7±" in row(stage) and "? 1.8 is a guess" in row(stage)
         assert "now γ2 1.7" in row(stage)
         await stage.press("tab")
-        assert "an estimate takes 8 drafts, 0 so far" in row(stage)  # of the next lane
+        assert "estimated after 8 drafts, 0 so far" in row(stage)  # of the next lane
         await stage.press("shift+tab", "shift+tab")
         assert "the lane in focus drafts nothing" in row(stage)
 

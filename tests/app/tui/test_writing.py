@@ -474,7 +474,7 @@ async def test_a_lane_that_reports_its_end_again_says_why_once(play: Play) -> No
 
 async def test_a_notice_has_the_rows_that_the_present_width_needs(play: Play) -> None:
     async with play((60, 24)) as stage:
-        await stage.tell(RunRejected("Long", "Medusa 4.7×, 18 passes for 87, same text"))
+        await stage.tell(RunRejected("Long", "the context is full: 1,024 of 1,024 used"))
         status = stage.app.main.query_one("#status")
         for size, rows in (((20, 5), 2), ((60, 24), 1), ((40, 24), 2), ((44, 24), 1)):
             await stage.resize(*size)
