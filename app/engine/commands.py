@@ -16,11 +16,12 @@ from decoding.round import Round
 @dataclass(frozen=True, slots=True)
 class Turn:
     """A turn of a conversation: its prompt, and each lane's answer. `run` and the conversation's
-    seed together fix all draws."""
+    seed together fix all draws. `replaces`: the run whose answers were drawn anew."""
 
     prompt: str
     run: int
     answers: Mapping[str, str] = field(default_factory=dict)
+    replaces: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,9 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class RunAgain:
-    """Answer the last prompt once more with the same seed, replacing its answers."""
+    """Answer the last prompt once more, replacing its answers: with the same draws, or `redraw`."""
+
+    redraw: bool = False
 
 
 @dataclass(frozen=True, slots=True)

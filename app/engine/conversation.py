@@ -46,7 +46,7 @@ class Conversation:
     def before(self, turn: Turn) -> tuple[Turn, ...]:
         """The turns before this one. If it is the last one, run again, its old answers are left
         out."""
-        again = self.turns and self.turns[-1].run == turn.run
+        again = self.turns and self.turns[-1].run in (turn.run, turn.replaces)
         return self.turns[:-1] if again else self.turns
 
     def stop(self, models: LoadedModels | None) -> Stop:

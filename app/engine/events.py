@@ -136,6 +136,7 @@ class RunStarted(Timed):
     schedule: Schedule = "fair"
     leader: str | None = None
     absent: tuple[str, ...] = ()  # of a recording: lanes that were not there yet
+    replaces: int | None = None  # the run of the same turn whose answers are drawn anew
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,10 +44,15 @@ class Session:
                 case commands.Run(prompt):
                     mailbox.begin_turn(Turn(prompt, self._runs))
                     self._runs += 1
-                case commands.RunAgain():
+                case commands.RunAgain(redraw):
                     next_one = mailbox.next_conversation
                     if turns := self._worker.conversation.turns if next_one is None else next_one:
-                        mailbox.begin_turn(Turn(turns[-1].prompt, turns[-1].run))
+                        last = turns[-1]
+                        again = Turn(last.prompt, last.run)
+                        if redraw:
+                            again = Turn(last.prompt, self._runs, replaces=last.run)
+                            self._runs += 1
+                        mailbox.begin_turn(again)
                 case commands.Continue():
                     mailbox.begin_turn(command)
                 case commands.Stop():

@@ -102,8 +102,8 @@ class SessionSnapshot:
             case LoadFailed(kept=True):
                 self.options = self._loaded
             case RunStarted():
-                if self._turns and self._turns[-1].run == event.run:  # run again
-                    self._turns.pop()
+                if self._turns and self._turns[-1].run in (event.run, event.replaces):
+                    self._turns.pop()  # run again
                 self._turn = Turn(event.prompt, event.run)
                 self._turns.append(self._turn)
                 self._texts = {}

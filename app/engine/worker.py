@@ -162,6 +162,7 @@ class Worker:
                 tuple(ids),
                 mailbox.schedule,
                 conversation.leader_of(before[-1]) if before else mailbox.leader,
+                replaces=turn.replaces,
             )
         )
         self._run_turn(ids, running, lanes)

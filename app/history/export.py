@@ -22,6 +22,11 @@ COLUMNS: tuple[tuple[str, Callable[[Metrics], str]], ...] = (
     ("τ", lambda metrics: number(metrics.tokens_per_pass, "{:.2f}")),
 )
 
+SPEEDUP = (
+    "speedup: over the autoregressive lane while both ran; tok/s is of whole answers, so speedups "
+    "are not quite the quotients of the tok/s."
+)
+
 
 def number(value: float | None, form: str) -> str:
     return "" if value is None else form.format(value)
@@ -46,7 +51,7 @@ def markdown(recording: Recording, lanes: Collection[str] | None = None) -> str:
     assert loaded is not None
     facts = (loaded.target, loaded.hardware, f"seed {recording.seed}")
     title = " ".join(recording.title.split())
-    parts = [f"# {title}", f"{' · '.join(facts)} · {recording.created[:10]}"]
+    parts = [f"# {title}", f"{' · '.join(facts)} · {recording.created[:10]}", SPEEDUP]
     for turn in recording.turns:
         run = _settings_of_run(turn)
         titles = {

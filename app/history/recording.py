@@ -244,7 +244,7 @@ class Recording:
                 self.loaded = event
             case RunStarted():
                 self.left = None
-                if self.turns and self.turns[-1].started.run == event.run:
+                if self.turns and self.turns[-1].started.run in (event.run, event.replaces):
                     self.turns.pop()  # run again: the old answers are replaced
                 started = replace(event, turn=len(self.turns))  # a rejected turn may be missing
                 there = [info.name for info in self.loaded.lanes] if self.loaded else []

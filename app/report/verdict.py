@@ -80,10 +80,12 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """Another gamma for a lane, and the tokens per second expected with it."""
+    """Another gamma for a lane, and the tokens per second expected with it, in twice the standard
+    `error` above and below."""
 
     gamma: int
     speed: float
+    error: float = 0.0
 
 
 def exceeds_tau(speedup: float, tokens_per_pass: float | None) -> bool:
@@ -133,7 +135,8 @@ def verdict(scores: Sequence[LaneScore], again: str = "") -> Verdict | None:
     factor = best.speedup.median
     times = f"{factor:.1f} times as fast"
     even = 1 / WORTH < factor < WORTH
-    short = f"{best.title} {factor:.1f}×"
+    runs = best.speedup.count
+    short = f"{best.title} {factor:.1f}×{f' (median of {runs} runs)' if runs > 1 else ''}"
     if not all(score.done for score in scores):
         if even:
             alike = f"{best.title} is as fast as the big model alone"
@@ -197,7 +200,8 @@ def why_slowest(scores: Sequence[LaneScore], suggestion: Suggestion | None = Non
     if suggestion is None:
         return f"{reason}."
     what = f"γ {suggestion.gamma}" if suggestion.gamma else "no drafts at all (γ 0)"
-    return f"{reason}; {what} should give lane {slow.number} about {suggestion.speed:.0f} tok/s."
+    speed = f"{suggestion.speed:.0f}{f'±{suggestion.error:.0f}' if suggestion.error else ''} tok/s"
+    return f"{reason}; {what} should give lane {slow.number} about {speed}."
 
 
 def doubt_about_speeds(scores: Sequence[LaneScore]) -> str | None:

@@ -54,6 +54,7 @@ from app.tui.state.startup import Startup
 from app.tui.themes import DARK, LIGHT, OURS
 from app.tui.widgets.prompt import Prompt
 from app.tui.widgets.slider import Slider
+from app.tui.widgets.sliders_panel import SlidersPanel
 from decoding.errors import InputError
 
 DRAIN_SECONDS = 0.066
@@ -241,6 +242,13 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
         if not self.main.drop_number():  # an undo takes back the last thing that was typed
             self.undo.move(back=True)
 
+    @on(SlidersPanel.Changed)
+    def separate_change(self, event: SlidersPanel.Changed) -> None:
+        """A number that is typed or clicked is undone alone. Called before the change is made."""
+        if not event.step:
+            self.undo.note_changes()
+            self.undo.stack.separate()
+
     @on(Prompt.Undone)
     def tell_of_typing(self, event: Prompt.Undone) -> None:
         self.say(self.undo.describe("typing", event.back))
@@ -307,6 +315,8 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
         other = LIGHT if self.current_theme.dark else DARK
         chosen = self.get_theme(self.first_theme)
         self.theme = chosen.name if chosen and chosen.dark == other.dark else other.name
+        key = self.state.keys["app.dark"]
+        self.say(f"{'Dark' if self.current_theme.dark else 'Light'} theme; {key} changes it back")
 
     def set_keymap(self, keymap: Mapping[str, str]) -> None:
         super().set_keymap(dict(keymap))

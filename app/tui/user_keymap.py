@@ -24,6 +24,7 @@ from app.tui.widgets.rejections_panel import RejectionTable
 from app.tui.widgets.search_line import SearchLine
 from app.tui.widgets.slider import Slider
 from app.tui.widgets.token_view import TokenView
+from app.tui.widgets.tree_view import TreeView
 
 NAMED = frozenset(key.value for key in Keys if not key.value.startswith("<"))
 MODIFIERS = ("ctrl", "shift", "alt", "super", "hyper", "meta")
@@ -47,6 +48,7 @@ def binding_scopes() -> dict[str, list[BindingType]]:
         TrainingScreen,
         AdviceScreen,
         RejectionTable,
+        TreeView,
     )
     return {
         "app": [*RUN_KEYS, *VIEW_KEYS, *APP_KEYS],

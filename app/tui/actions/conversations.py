@@ -54,7 +54,11 @@ class ConversationActions(AppBase):
             before = bool(self.state.turns)
             self.engine.send(NewConversation())
             self.begin_conversation()
-            self.state.say(f"A new conversation; {undo} brings the last one back" if before else "")
+            self.state.say(
+                f"A new conversation; {undo} brings the last one back"
+                if before
+                else "This conversation is new: nothing was asked yet"
+            )
         self.main.show_state()
 
     async def recall_prompts(self, store: Store) -> None:
@@ -215,7 +219,7 @@ class ConversationActions(AppBase):
             lane, tree = state.lanes[name], trees.get(name, "")
             known = tree if tree in lane.info.trees else lane.tree
             self.change_lane(name, overrides[name], known)
-        return f", with {changed} again{off}" if changed else off
+        return f", with the settings that it had: {changed}{off}" if changed else off
 
 
 def goes_on_here(recording: Recording, state: AppState) -> str:

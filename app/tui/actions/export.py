@@ -133,7 +133,7 @@ class Exports:
             message = f"can't write {error.filename}: {error.strerror or error}"
             self.app.notify(message, severity="error", markup=False)
         else:
-            self.app.notify(f"Saved as {path}", markup=False)
+            self.app.notify(f"Saved as {path.name} in {path.parent}", markup=False)
 
     def _export_picture(self) -> None:
         async def save() -> Path:

@@ -66,7 +66,8 @@ class LaneActions(AppBase):
         if state.ended or len(state.lanes) == 1:
             state.say(state.ended or "The last lane stays")
         else:
-            state.say(f"{state.label(lane.info.name)} is gone")
+            undo = state.keys["run.undo"]
+            state.say(f"{state.label(lane.info.name)} is gone; {undo} brings it back")
             self.engine.send(RemoveLane(lane.info.name))
         self.main.show_state()
 

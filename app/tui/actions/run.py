@@ -27,7 +27,7 @@ from app.tui.widgets.prompt import Prompt
 from app.tui.widgets.slider import Slider
 from decoding.params import Acceptance
 
-COMMAND = re.compile(r"/[a-z?]+( \S+){0,3}|exit|quit|:q!?")  # as other chat programs have them
+COMMAND = re.compile(r"/[a-z?]+( \S+){0,3}|exit|quit|:?q!?")  # as other chat programs have them
 
 
 class RunActions(AppBase):
@@ -135,7 +135,20 @@ class RunActions(AppBase):
         self.state.loading = Loading("the models again", None)
         self.engine.open()
 
+    def action_redraw(self) -> None:
+        """Answer the last question once more with other draws."""
+        state = self.state
+        own = [lane.effective_params(state.params) for lane in state.lanes.values() if lane.active]
+        if state.turns and all(params.sampling.greedy for params in own):
+            key = state.keys["view.temperature"]
+            self.say(f"At temperature 0 there is one answer only: {key} raises it")
+        else:
+            self._run_again(redraw=True)
+
     def action_again(self) -> None:
+        self._run_again(redraw=False)
+
+    def _run_again(self, redraw: bool) -> None:
         state = self.state
         hangs, state.silent = state.silent, False
         if state.busy and not hangs:
@@ -145,7 +158,7 @@ class RunActions(AppBase):
                 self._reopen_engine()
             self.end_slow_motion()
             self._asks_new, state.running = False, True
-            self.engine.send(RunAgain())
+            self.engine.send(RunAgain(redraw))
         elif hangs:
             self._reopen_engine()
         else:

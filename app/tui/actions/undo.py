@@ -11,7 +11,15 @@ from app.engine.commands import (
     SetParams,
     SetSchedule,
 )
-from app.engine.events import Event, LanesChanged, Loaded, LoadFailed, RunFinished
+from app.engine.events import (
+    Event,
+    LanesChanged,
+    Loaded,
+    LoadFailed,
+    RunContinued,
+    RunFinished,
+    RunStarted,
+)
 from app.history.recorder import Recorder
 from app.tui.actions.conversations import ConversationActions
 from app.tui.state.undo import LogPosition, Setup, UndoStack
@@ -27,6 +35,7 @@ class Undo:
         self.stack = UndoStack()
         self._conversation = LogPosition()
         self._cut: dict[LogPosition, bytes] = {}  # the bytes cut off a log, for redo
+        self._asked_at = 0.0  # when the last turn began
 
     def note_changes(self) -> None:
         """Record what has changed since the last call. A turn is one change, once it is over."""
@@ -43,7 +52,7 @@ class Undo:
 
     def _record(self) -> None:
         setup = Setup.of(self.app.state, self._conversation, self.app.deleted)
-        self.stack.record(setup, time.monotonic())
+        self.stack.record(setup, time.monotonic(), self._asked_at)
 
     def move(self, back: bool) -> None:
         """Undo the last change; not `back`: do the last undone one again."""
@@ -145,6 +154,8 @@ class Undo:
                 self.app.reopen(then.path, message)
 
     def handle_event(self, event: Event) -> None:
+        if isinstance(event, RunStarted | RunContinued):
+            self._asked_at = time.monotonic()
         if isinstance(event, RunFinished):
             self._record()  # a slider that is still dragged, which is no part of the turn
         if isinstance(event, RunFinished | Loaded):  # before the question that waits begins

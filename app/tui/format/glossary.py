@@ -90,9 +90,9 @@ FIGURES = [
                      "accepted."),
     ("α at all", "unconditional: of all rounds that drafted, in how many this position was "
                  "accepted; one that drafted less far counts as not accepted."),
-    ("draft", "time until the drafter has proposed; verify: the target's pass over the proposals "
-              "(pass, where nothing is drafted); accept: choosing, and keeping what was chosen; "
-              "other: what is left of the round."),
+    ("draft", "█ time until the drafter has proposed; ▒ verify: the target's pass over the "
+              "proposals (pass, where nothing is drafted); ░ accept: choosing, and keeping what "
+              "was chosen; · other: what is left of the round."),
     ("memory", "of the process, and of the GPU; of that the weights of each model and the keys "
                "and values that lanes keep of their tokens."),
 ]  # fmt: skip
@@ -115,9 +115,9 @@ METRICS = [
                 "is in the pane."),
     ("length", "the answer has as many tokens as were asked for, or the context is full."),
     ("tok", "tokens of the answer; the first comes from the prefill."),
-    ("α", "acceptance rate: accepted ÷ tested. Tested are the drafted tokens up to the first that "
-          "was rejected; what follows it was never tested."),
-    ("τ", "tokens per target pass, the bonus token included. Accepted per pass is τ − 1."),
+    ("α", "alpha, the acceptance rate: accepted ÷ tested. Tested are the drafted tokens up to the "
+          "first that was rejected; what follows it was never tested."),
+    ("τ", "tau: tokens per target pass, the bonus token included. Accepted per pass is τ − 1."),
     ("TTFT", "time to the first token: the prefill. It is not in tok/s."),
     ("tok/s", "decoded tokens ÷ decoding time, without the first token. Batch size is 1."),
     ("1.77×", "speedup: tok/s over the autoregressive lane's in the same run, in a race while both "

@@ -30,13 +30,22 @@ NAME_CELLS, BAR_CELLS, COMPARED_CELLS = 16, 6, 7
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`value` is the sort key, `text` what is shown. `descending`: the highest comes first."""
+    """`text` is what is shown. Rows are sorted by `value`, without one by the text. `descending`:
+    the highest comes first."""
 
     heading: str
     cells: int
-    value: Callable[[Rejection], float | str | None]
     text: Callable[[Rejection, Texts], str]
+    value: Callable[[Rejection], float | None] | None = None
     descending: bool = False
+
+    def key(self, each: Rejection, texts: Texts) -> float | tuple[str, str] | None:
+        """What a row is sorted by: a text as in a dictionary, by its letters."""
+        if self.value is not None:
+            return self.value(each)
+        shown = self.text(each, texts)
+        letters = "".join(filter(str.isalnum, shown))
+        return (letters or shown).casefold(), shown
 
 
 def shown_p(p: float | None) -> str:
@@ -44,21 +53,21 @@ def shown_p(p: float | None) -> str:
 
 
 COLUMNS = (
-    Column("round", 6, lambda e: e.round, lambda e, texts: str(e.round + 1)),
-    Column("drafted", 11, lambda e: e.token, lambda e, texts: token_name(e.token, texts)),
-    Column("wanted", 11, lambda e: e.wanted, lambda e, texts: token_name(e.wanted, texts)),
-    Column("{level}", 6, lambda e: e.depth, lambda e, texts: str(e.depth)),
-    Column("rank", 5, lambda e: e.rank, lambda e, texts: rank_text(e)),
-    Column("p", 6, lambda e: e.p, lambda e, texts: shown_p(e.p), True),
-    Column("q", 6, lambda e: e.q, lambda e, texts: shown_p(e.q), True),
+    Column("round", 6, lambda e, texts: str(e.round + 1), lambda e: e.round),
+    Column("drafted", 11, lambda e, texts: token_name(e.token, texts)),
+    Column("wanted", 11, lambda e, texts: token_name(e.wanted, texts)),
+    Column("{level}", 6, lambda e, texts: str(e.depth), lambda e: e.depth),
+    Column("rank", 5, lambda e, texts: rank_text(e), lambda e: e.rank),
+    Column("p", 6, lambda e, texts: shown_p(e.p), lambda e: e.p, True),
+    Column("q", 6, lambda e, texts: shown_p(e.q), lambda e: e.q, True),
     Column(
         "bits",
         5,
-        lambda e: e.entropy,
         lambda e, texts: "" if e.entropy is None else f"{e.entropy:.1f}",
+        lambda e: e.entropy,
         True,
     ),
-    Column("kind", 16, lambda e: e.kind, lambda e, texts: e.kind),
+    Column("kind", 16, lambda e, texts: e.kind),
 )
 
 
@@ -69,11 +78,14 @@ def rank_text(each: Rejection) -> str:
     return "" if each.p is None else "low"
 
 
-def ordered(found: Sequence[Rejection], column: Column, reverse: bool) -> list[Rejection]:
+def ordered(
+    found: Sequence[Rejection], column: Column, texts: Texts, reverse: bool
+) -> list[Rejection]:
     """Sorted by a column, or in reverse; those without a value there come last."""
-    known = [(value, each) for each in found if (value := column.value(each)) is not None]
+    keys = [(column.key(each, texts), each) for each in found]
+    known = [(key, each) for key, each in keys if key is not None]
     known.sort(key=lambda pair: pair[0], reverse=column.descending != reverse)
-    return [each for _, each in known] + [each for each in found if column.value(each) is None]
+    return [each for _, each in known] + [each for key, each in keys if key is None]
 
 
 def level_name(one_pass: bool) -> str:

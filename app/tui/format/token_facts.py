@@ -80,12 +80,16 @@ class TokenFacts:
         return record.q[self.token.node] if record and record.q and self.drafted else None
 
     @property
-    def top(self) -> tuple[Likely, ...]:
-        """The model's likeliest tokens there, and this one if it is not among them."""
+    def likeliest(self) -> tuple[Likely, ...]:
+        """The model's likeliest tokens there, the likeliest first."""
         if isinstance(self.event, Prefilled):
-            top = self.event.probs.top if self.event.probs else ()
-        else:
-            top = self.event.round.top[self.parent] if self.event.round.top else ()
+            return self.event.probs.top if self.event.probs else ()
+        return self.event.round.top[self.parent] if self.event.round.top else ()
+
+    @property
+    def top(self) -> tuple[Likely, ...]:
+        """Its likeliest tokens, and this one if it is not among them."""
+        top = self.likeliest
         if top and self.p and all(token != self.token.id for token, _, _ in top):
             top += ((self.token.id, *self.p),)
         return top

@@ -124,7 +124,7 @@ class _Writer:
     def _end(self, fate: TokenFate) -> str:
         if fate is TokenFate.PLAIN:
             return f"the {self.model}'s own token"
-        return f"{fate}: the target's own token"
+        return f"{fate}: the target's own"
 
 
 def explain_fate(record: Round, texts: Mapping[int, str], node: int) -> str:

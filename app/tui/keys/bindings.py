@@ -37,7 +37,7 @@ NOT_IN_REPLAY = frozenset(
         "examples",
     )
     + ("new_conversation", "conversations", "presets", "duplicate", "remove", "pin", "add_lane")
-    + ("sampling_test", "models", "step_all", "undo", "redo", "advise")
+    + ("sampling_test", "models", "step_all", "undo", "redraw", "redo", "advise")
 )
 
 
@@ -48,6 +48,8 @@ def key(keys: str, action: str, name: str, key_id: str, tooltip: str) -> Binding
 RUN_KEYS = [
     key("f5", "again", "Run again", "run.again",
         "Once more with the same seed; where decoding has ended it is begun anew"),
+    key("ctrl+r", "redraw", "Another answer", "run.redraw",
+        "Draw another answer to the last question, as with another seed; above temperature 0"),
     key("escape", "leave", "Stop", "run.stop",
         "Take a waiting question back. In the prompt: stop the run, else go to the lanes. In a "
         "lane: leave the cursor, else undo maximize, else stop the run, else close the panel. On a "

@@ -36,7 +36,9 @@ class ExamplesScreen(ModalScreen[str | None]):
         with Vertical(id="examples", classes="kept") as box:
             box.border_title = "Example prompts"
             close = first_key(self, "dismiss(None)")
-            box.border_subtitle = Content(f"Enter takes it · {close} closes")
+            box.border_subtitle = Content(
+                f"↳ follows the question above it · Enter takes one · {close} closes"
+            )
             yield Input(compact=True, placeholder="Type to filter")
             yield OptionList()
 
@@ -68,6 +70,9 @@ class ExamplesScreen(ModalScreen[str | None]):
                 mark = "" if turn == request.turns[0] else "↳ "
                 # Content, not str: a prompt may hold what looks like markup.
                 lines.append(Option(Content(f"  {mark}{shortened(turn, 200)}")))
+        if not lines:
+            self._shown.append(None)
+            lines.append(Option(Content(f"None with “{words}”"), disabled=True))
         self._list.clear_options()
         self._list.add_options(lines)
         self._list.highlighted = None

@@ -33,6 +33,7 @@ from app.tui.widgets.prompt import Prompt
 from app.tui.widgets.rejections_panel import RejectionTable
 from app.tui.widgets.slider import Slider
 from app.tui.widgets.token_view import TokenView
+from app.tui.widgets.tree_view import TreeView
 
 KEYS = "Keys; letters and signs are keys in a lane, and text in the prompt"
 
@@ -40,8 +41,8 @@ KEYS = "Keys; letters and signs are keys in a lane, and text in the prompt"
 class HelpScreen(ModalScreen[None]):
     BINDINGS = [
         Binding(
-            "escape,f1,question_mark,q", "dismiss", "Close", id="help.close",
-            tooltip="Back to the lanes",
+            "escape,f1,question_mark,q", "leave", "Close", id="help.close",
+            tooltip="Back to the lanes; out of the filter first",
         ),
         Binding("t", "tour", "Tour", id="help.tour", tooltip="What all this is, in a few steps"),
         Binding("slash,ctrl+f", "filter", "Filter", id="help.filter",
@@ -55,9 +56,7 @@ class HelpScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         with KeyedScroll(id="help") as box:
             box.border_title = "Help"
-            close, find, tour = (
-                first_key(self, action) for action in ("dismiss", "filter", "tour")
-            )
+            close, find, tour = (first_key(self, action) for action in ("leave", "filter", "tour"))
             box.show_keys(
                 ["↑ ↓ scroll", f"{close} closes", f"{tour} shows you around", f"{find} filters"]
             )
@@ -94,6 +93,7 @@ class HelpScreen(ModalScreen[None]):
             yield from section(f"The figures of a lane ({names['view.figures']})", FIGURES)
             yield from section(f"Rejections ({names['view.rejections']})", REJECTIONS)
             yield from section("Keys of the rejections", self._keys(RejectionTable.BINDINGS))
+            yield from section("Keys of the tree", self._keys(TreeView.BINDINGS))
             yield from section("Figures and words", METRICS)
 
     def on_mount(self) -> None:
@@ -117,6 +117,14 @@ class HelpScreen(ModalScreen[None]):
     @on(Input.Submitted)
     def read(self) -> None:
         self.query_one("#help").focus()
+
+    def action_leave(self) -> None:
+        field = self.query_one(Input)
+        if field.display:
+            field.value, field.display = "", False
+            self.read()
+        else:
+            self.dismiss()
 
     def action_tour(self) -> None:
         self.dismiss()

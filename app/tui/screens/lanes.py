@@ -16,6 +16,7 @@ from app.tui.format.token_facts import facts_here, facts_of
 from app.tui.keys.bindings import VIEW_KEYS, allowed
 from app.tui.screens.lanes_layout import LanesLayout
 from app.tui.screens.projector import ProjectorScreen
+from app.tui.state.lane_state import Phase
 from app.tui.tokens.lens import NEXT_COLOR_BY
 from app.tui.tokens.token_text import NEXT_MODE
 from app.tui.widgets.lane_grid import GONE
@@ -148,7 +149,10 @@ class MainScreen(LanesLayout):
         if lane.info.available:
             lane.enabled = not lane.enabled
             self.engine.send(SetEnabled(name, lane.enabled))
-            state.say(f"{state.label(name)} is {'on' if lane.enabled else 'off'}")
+            stopped = lane.enabled and lane.phase is Phase.STOPPED
+            later = " when the others are done" * state.running
+            then = f": Enter in the empty prompt goes on with it{later}" * stopped
+            state.say(f"{state.label(name)} is {'on' if lane.enabled else 'off'}{then}")
             state.choose_leader()
             if state.leader != leader:
                 self._send_leader()

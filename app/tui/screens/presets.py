@@ -85,15 +85,14 @@ class PresetsScreen(SavedList[str, tuple[str, dict[str, Any]]]):
         self._presets.save(name, self._present)
 
     def rename(self, entry: str, name: str) -> None:
-        self._presets.rename(self._own(entry), name)
+        self._presets.rename(entry, name)
 
     def delete(self, entry: str) -> None:
-        self._presets.delete(self._own(entry))
+        self._presets.delete(entry)
 
-    def _own(self, name: str) -> str:
-        if name in self._coming:
-            raise InputError(f"“{name}” comes along and stays")
-        return name
+    def require_own(self, entry: str) -> None:
+        if entry in self._coming:
+            raise InputError(f"“{entry}” is built in and stays as it is")
 
 
 def describe_settings(values: Mapping[str, Any]) -> str:

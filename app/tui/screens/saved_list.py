@@ -74,6 +74,9 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
     def delete(self, entry: Item) -> None:
         raise NotImplementedError
 
+    def require_own(self, entry: Item) -> None:
+        """Raises InputError for an entry that can be neither renamed nor deleted."""
+
     def told_of_deleted(self, entry: Item) -> str:
         return f"“{shortened(self.name_of(entry), NAME_CHARACTERS)}” is deleted"
 
@@ -200,7 +203,8 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
         self.say()
 
     def action_rename(self) -> None:
-        if (entry := self.here) is not None:
+        entry = self.here
+        if entry is not None and self.tried(lambda: self.require_own(entry)):
             self.ask_name(
                 self.name_of(entry),
                 f"Enter renames · {first_key(self, 'leave')} leaves the name as it is",
@@ -208,7 +212,8 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
             )
 
     async def action_delete(self) -> None:
-        if (entry := self.here) is None:
+        entry = self.here
+        if entry is None or not self.tried(lambda: self.require_own(entry)):
             return
         if self._doomed is not entry:
             self._doomed = entry

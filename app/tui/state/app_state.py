@@ -276,6 +276,11 @@ class AppState:
                 )
         return asked
 
+    @property
+    def schedule_of_run(self) -> Schedule:
+        """That of the last run; it may have been changed since."""
+        return self.started.schedule if self.started else self.schedule
+
     def label(self, name: str) -> str:
         """A lane's name in sentences: its number and title."""
         number = list(self.lanes).index(name) + 1
@@ -314,7 +319,7 @@ class AppState:
                 self.started, self.foreign, self.example = event, False, ""
                 for name, lane in self.lanes.items():
                     if name in event.lanes:
-                        lane.begin(event.at)
+                        lane.begin(event.at, event.schedule)
                     else:
                         lane.phase = Phase.IDLE
                         lane.clear_metrics()

@@ -8,7 +8,15 @@ from enum import StrEnum
 from typing import Any
 
 from app.engine.commands import AnswerSoFar
-from app.engine.events import AnswerMeasured, Finished, LaneInfo, Metrics, Prefilled, RoundFinished
+from app.engine.events import (
+    AnswerMeasured,
+    Finished,
+    LaneInfo,
+    Metrics,
+    Prefilled,
+    RoundFinished,
+    Schedule,
+)
 from app.strategies.registry import STRATEGIES
 from app.strategies.strategy import DEFAULT_TREE, DYNAMIC_TREE, Strategy
 from decoding.params import Params, flat, with_settings
@@ -46,6 +54,7 @@ class LaneState:
     ttft_seconds: float | None = None
     metrics: Metrics | None = None
     begun_at: float = 0.0  # the last run, on the engine's clock
+    schedule: Schedule = "fair"  # of the last run
     finished: Finished | None = None
     first: Prefilled | None = None  # of the last run, like the rounds
     round_events: list[RoundFinished] = field(default_factory=list)
@@ -198,8 +207,8 @@ class LaneState:
             self.round_events = [replace(known, round=record) for known, record in pairs]
             self.texts = {**event.texts, **self.texts}
 
-    def begin(self, at: float) -> None:
-        self.phase, self.begun_at = Phase.WAITING, at
+    def begin(self, at: float, schedule: Schedule) -> None:
+        self.phase, self.begun_at, self.schedule = Phase.WAITING, at, schedule
         self.clear_metrics()
 
     def clear_metrics(self) -> None:

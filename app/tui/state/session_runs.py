@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from app.engine.events import Metrics
+from app.engine.events import Metrics, Schedule
 from app.tui.state.lane_state import LaneState, Phase, Settings
 from decoding.round import Round, TokenEvent
 
@@ -16,11 +16,13 @@ GAMMA = (*LENGTH, "gamma")
 
 @dataclass(frozen=True, slots=True)
 class LaneRun:
-    """A lane's rounds and settings in one run; settings are None if they changed during it."""
+    """A lane's rounds and settings in one run; settings are None if they changed during it.
+    `schedule` is that of its beginning."""
 
     lane: str
     prompt: Prompt
     at: float  # when it began, which its log says too, and no other run of the lane
+    schedule: Schedule
     settings: Settings | None
     without_gamma: Settings | None
     metrics: Metrics
@@ -71,8 +73,9 @@ class SessionRuns:
         ]
 
     def timed_like(self, lane: LaneState, prompt: Prompt | None = None) -> list[LaneRun]:
-        """Those whose speeds count: a run that was stopped, only where all were."""
-        runs = self.like(lane, prompt)
+        """Those whose speeds count: in a race lanes share the machine's time, so only runs with the
+        last one's schedule; a run that was stopped, only where all were."""
+        runs = [run for run in self.like(lane, prompt) if run.schedule == lane.schedule]
         return [run for run in runs if not run.stopped] or runs
 
     def answers_like(self, lane: LaneState) -> list[LaneRun]:
@@ -105,6 +108,7 @@ def run_of(lane: LaneState, metrics: Metrics, prompt: Prompt) -> LaneRun:
         lane.info.name,
         prompt,
         lane.begun_at,
+        lane.schedule,
         lane.settings_of_rounds(LENGTH),
         lane.settings_of_rounds(GAMMA),
         metrics,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -79,11 +80,11 @@ class Setup:
         return tuple(spec.name for spec in self.lanes)
 
 
-def describe(before: Setup, after: Setup) -> str:
-    """What differs between two setups, for a message."""
+def describe(before: Setup, after: Setup, back: bool = False) -> str:
+    """What differs between two setups, for a message: what is done, or is undone (`back`)."""
     if before.log.path != after.log.path and after.log.opened:
         return f"opening “{shortened(after.log.opened, TITLE_CHARACTERS)}”"  # with its settings
-    changes = changed_params(before.params, after.params)
+    changes = changed_params(before.params, after.params, back)
     if before.schedule != after.schedule:
         changes.append("the order of the lanes' turns")
     if before.models != after.models:
@@ -96,8 +97,9 @@ def describe(before: Setup, after: Setup) -> str:
     return ", ".join(changes)
 
 
-def changed_params(before: Params, after: Params) -> list[str]:
-    """The settings that have changed, with both values: temperature 0.00 → 0.70."""
+def changed_params(before: Params, after: Params, back: bool) -> list[str]:
+    """The settings that have changed, with both values: temperature 0.00 → 0.70. If that is undone
+    (`back`), with the one that is in force again."""
     old, new = flat(before), flat(after)
     scales = {spec.name: spec.scale for spec in SLIDERS}
 
@@ -105,7 +107,9 @@ def changed_params(before: Params, after: Params) -> list[str]:
         return scales[name].text(of) if name in scales else str(of)
 
     return [
-        f"{name.replace('_', ' ')} {value(name, old[name])} → {value(name, new[name])}"
+        f"{name.replace('_', ' ')} is {value(name, old[name])} again"
+        if back
+        else f"{name.replace('_', ' ')} {value(name, old[name])} → {value(name, new[name])}"
         for name in new
         if new[name] != old[name]
     ]
@@ -164,8 +168,11 @@ class UndoStack:
         self._present: Setup | None = None
         self._expected: Setup | None = None
         self._until = self._at = 0.0
+        self._apart = False  # the next change is not merged with others
 
-    def record(self, present: Setup, now: float) -> None:
+    def record(self, present: Setup, now: float, asked_at: float = math.inf) -> None:
+        """Record what has changed since the last call. `asked_at`: when the turn that has ended was
+        begun, which is then undone after what was changed during it."""
         first = replace(present, deleted=frozenset())  # nothing else can be undone before loading
         before, self._present = self._present or first, present
         if self._expected is not None:
@@ -177,19 +184,28 @@ class UndoStack:
                 self._expected = None
         elif before != present:
             self.undone.clear()
-            self._add(before, present, now)
+            self._add(before, present, now, asked_at)
 
-    def _add(self, before: Setup, after: Setup, now: float) -> None:
+    def _add(self, before: Setup, after: Setup, now: float, asked_at: float = math.inf) -> None:
         moved = before.names == after.names
         moved = moved and before.differences(after).keys() <= {"params", "lanes"}
-        if moved and self.done and now - self._at < MERGE_SECONDS:
+        if moved and self.done and not self._apart and now - self._at < MERGE_SECONDS:
             last = self.done[-1]
             same = last.subjects == Change(before, after, now).subjects
-            if last.after == before and same:
-                before = self.done.pop().before
-        self.done.append(Change(before, after, now))
+            if same and last.after.differences(before).keys() <= {"log"}:  # of a turn meanwhile
+                before = replace(self.done.pop().before, log=before.log)
+        change = Change(before, after, now)
+        at = len(self.done)
+        while change.is_turn and at and self.done[at - 1].at > asked_at:
+            at -= 1
+        self.done.insert(at, change)
         del self.done[:-MAX_CHANGES]
-        self._at = now
+        self._at = -math.inf if self._apart else now
+        self._apart = False
+
+    def separate(self) -> None:
+        """The next change is one of its own, however soon it and others come."""
+        self._apart = True
 
     def extend_timeout(self, now: float) -> None:
         """While models are being loaded, which may take long."""
@@ -223,11 +239,11 @@ class UndoStack:
         change = steps[-1]
         before, after, *_ = change
         now, then = (after, before) if back else (before, after)
-        what = describe(before, after)
+        what = describe(before, after, back)
         return self._present, replace(self._present, **now.differences(then)), what, change.is_turn
 
     def begin(self, back: bool, then: Setup, now: float) -> None:
         """An undo (`back`) or redo that leads to `then` begins."""
         steps, others = (self.done, self.undone) if back else (self.undone, self.done)
         others.append(steps.pop()._replace(undone_at=now))
-        self._expected, self._until, self._at = then, now + TIMEOUT_SECONDS, 0.0
+        self._expected, self._until, self._at = then, now + TIMEOUT_SECONDS, -math.inf

@@ -180,7 +180,7 @@ class RejectionsPanel(Panel):
         if lane is None:
             return
         here = self._here
-        self._found = ordered(self._found, COLUMNS[self._column], self._reversed)
+        self._found = ordered(self._found, COLUMNS[self._column], lane.texts, self._reversed)
         table.clear(columns=True)
         level = level_name(lane.strategy.one_pass)
         for index, column in enumerate(self._columns):

@@ -77,8 +77,9 @@ class Scoreboard(Panel):
         counts = {each.speed.count for each in found if each.speed}
         title = [Part("Scoreboard", "bold $primary")]
         if (most := max(counts, default=0)) > 1:
-            least = f"{min(counts)} to " * (len(counts) > 1)
-            title.append(Part(f"{least}{most} runs of this prompt, median", "$quiet", 1))
+            most_of = "up to " * (len(counts) > 1)
+            runs = f"{most_of}{most} {state.schedule_of_run} runs of this prompt, median"
+            title.append(Part(runs, "$quiet", 1))
             if self.columns - EDGE_CELLS >= RANGE_COLUMNS:
                 title.append(Part("(lowest-highest)", "$quiet", 2))
         if any(changes_since(lane, state.params) for lane in state.lanes.values()):
@@ -130,13 +131,15 @@ def places_of(state: AppState, found: list[LaneScore]) -> dict[int, int]:
 
 
 def suggestion(found: Forecast, slow: LaneScore) -> Suggestion | None:
-    """The best gamma among those that were tried, if it is enough of a gain over what was measured
-    and its cost is not in doubt."""
-    if found.doubtful and found.best_seen:
+    """The best gamma among those that were tried, if it is surely enough of a gain over what was
+    measured and its cost is not in doubt."""
+    gamma = found.best_seen
+    if found.doubtful and gamma:
         return None
-    speed = found.speeds[found.best_seen]
-    enough = slow.speed is None or speed > GAIN * slow.speed.median
-    return Suggestion(found.best_seen, speed) if enough else None
+    speed = found.speeds[gamma]
+    error = 2 * found.errors[gamma] if gamma < len(found.errors) else 0.0
+    enough = slow.speed is None or speed - error > GAIN * slow.speed.median
+    return Suggestion(gamma, speed, error) if enough else None
 
 
 def welcome_lines(lines: list[str], width: int) -> Content:

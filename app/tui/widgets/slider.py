@@ -38,7 +38,7 @@ class Slider(Widget, can_focus=True):
         Binding("home", "edge(False)", "Least", False, id="slider.least", tooltip="Left end"),
         Binding("end", "edge(True)", "Most", False, id="slider.most", tooltip="Right end"),
         Binding(
-            "backspace", "reset", "Default", False, id="slider.default",
+            "backspace,delete", "reset", "Default", False, id="slider.default",
             tooltip="Back to the default",
         ),
         Binding(
@@ -54,6 +54,7 @@ class Slider(Widget, can_focus=True):
         slider: Slider
         value: Value
         own: str | None  # the lane whose override it is
+        step: bool  # one of several that are one change: of a key, a drag or the wheel
 
     class Typing(Message):
         """The user types a number, or ends typing it."""
@@ -119,8 +120,8 @@ class Slider(Widget, can_focus=True):
             self._type(None)
         elif bare:
             return
-        elif event.key == "backspace":
-            self._type(typed[:-1])
+        elif event.key in ("backspace", "delete"):
+            self._type(typed[:-1] if event.key == "backspace" else "")
         elif char:
             why = "too long" if fits else f"“{char}” is no digit"
             self.post_message(self.Refused(f"{why}: {self.hint}"))
@@ -193,14 +194,14 @@ class Slider(Widget, can_focus=True):
     def on_leave(self) -> None:
         self._use(False)
 
-    def _choose(self, value: Value) -> None:
+    def _choose(self, value: Value, *, step: bool = False) -> None:
         if value != self.value:
             self.show(value)
-            self.post_message(self.Changed(self, value, self.own))
+            self.post_message(self.Changed(self, value, self.own, step))
 
     def action_step(self, steps: int) -> None:
         self._leave()
-        self._choose(self.scale.beside(self.value, steps))
+        self._choose(self.scale.beside(self.value, steps), step=True)
 
     def action_edge(self, right: bool) -> None:
         self._type(None)
@@ -240,7 +241,7 @@ class Slider(Widget, can_focus=True):
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         if self.app.mouse_captured is self:
-            self._choose(self.scale.value(self._position_at(event)))
+            self._choose(self.scale.value(self._position_at(event)), step=True)
 
     def on_mouse_up(self, event: events.MouseUp) -> None:
         self.release_mouse()

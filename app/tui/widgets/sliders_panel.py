@@ -25,10 +25,11 @@ class SlidersPanel(VerticalScroll, can_focus=False):
     @dataclass
     class Changed(Message):
         """The user moved a slider. `lane`: the one whose override it shows; None: the run's
-        setting."""
+        setting. `step`: one of several that are one change."""
 
         values: Mapping[str, Any]
         lane: str | None
+        step: bool
 
     def __init__(self, *, dom_id: str, consumes: ConsumesKey, write: Callable[[str], bool]) -> None:
         super().__init__(id=dom_id)
@@ -74,4 +75,4 @@ class SlidersPanel(VerticalScroll, can_focus=False):
     @on(Slider.Changed)
     def change(self, event: Slider.Changed) -> None:
         event.stop()
-        self.post_message(self.Changed({str(event.slider.id): event.value}, event.own))
+        self.post_message(self.Changed({str(event.slider.id): event.value}, event.own, event.step))

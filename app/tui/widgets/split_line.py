@@ -114,6 +114,8 @@ def fitting(
 
     def sides(kept: set[int]) -> tuple[list[Part], list[Part]]:
         there = [part for at, part in enumerate(left) if at in kept]
+        if there:  # there is nothing left of it to be separated from
+            there[0] = there[0]._replace(text=there[0].text.removeprefix("· "))
         return there, [part for at, part in enumerate(right, len(left)) if at in kept]
 
     def fit(kept: set[int]) -> bool:

@@ -163,12 +163,12 @@ class TextView(ScrollView, can_focus=True):
         self._hits = [(offsets[each.start()], offsets[each.end() - 1] + 1) for each in found]
 
     def to_hit(self, step: int) -> tuple[int, int]:
-        """Go to the next or previous hit, at first to the last one. Returns its number and the
+        """Go to the next or previous hit, at first to the first one. Returns its number and the
         number of hits, 0 without any."""
         self._find()
         count = len(self._hits)
         if count:
-            self._hit = (self._hit + step) % count if self._hit >= 0 else count - 1
+            self._hit = (self._hit + step) % count if self._hit >= 0 else 0
             self._strips.clear()
             self.show_lines(*(self.body.wrapper.line_at(at) for at in self._hits[self._hit]))
             self.refresh()

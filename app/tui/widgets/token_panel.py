@@ -135,14 +135,15 @@ def entropy_row(facts: TokenFacts) -> str | None:
 
 
 def likely_lines(facts: TokenFacts) -> Iterator[Content]:
-    """The model's likeliest tokens: ✓ is the emitted one, ✗ the one under the cursor if different.
-    The bars show the sampled distribution; at temperature 0, where it is a single token, the
-    model's own probabilities."""
+    """The model's likeliest tokens with their ranks: ✓ is the emitted one, ✗ the one under the
+    cursor if different. The bars show the sampled distribution; at temperature 0, where it is a
+    single token, the model's own probabilities."""
     sampled = any(0.0 < p < 1.0 for _, _, p in facts.top)
     head = f"  {'likeliest here':<{NAME_CELLS + BAR_CELLS}} {'p':>{P_CELLS}} {'before':>6}"
     yield Content.styled(head, "$quiet")
-    for token, before, p in facts.top:
-        name = token_name(token, facts.lane.texts)
+    for rank, (token, before, p) in enumerate(facts.top, 1):
+        known = rank <= len(facts.likeliest)  # else it is this one, somewhere below
+        name = f"{rank if known else '…'} {token_name(token, facts.lane.texts)}"
         mark, style = "  ", "$foreground"
         if token == facts.emitted:
             mark, style = "✓ ", "bold $accepted"

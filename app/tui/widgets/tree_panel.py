@@ -71,7 +71,8 @@ class TreePanel(Panel):
         known = None if lane.strategy.remote else record
         self._facts.show(round_counts(known), round_total(known, BAR_CELLS))
         back, forth = (state.keys[each] for each in ("view.round_back", "view.round_forward"))
-        keys = [Part(f"{back} {forth} round by round", "$quiet")] if record else []
+        arrows = "← → or " * self.view.has_focus
+        keys = [Part(f"{arrows}{back} {forth} round by round", "$quiet")] if record else []
         self.bottom.show(round_times(known), keys)
         self._draw(state, lane, record)
 

@@ -6,6 +6,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
+from textual.binding import Binding
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -25,6 +26,12 @@ class TreeView(ScrollView, can_focus=True):
     """A scrolling view of a tree's nodes, with a note and the column names fixed at the top."""
 
     ALLOW_SELECT = False
+    BINDINGS = [
+        Binding("left", "screen.round(-1)", "Round back", False, id="tree.before",
+                tooltip="To the round before"),
+        Binding("right", "screen.round(1)", "Round forward", False, id="tree.next",
+                tooltip="To the next round"),
+    ]  # fmt: skip
     COMPONENT_CLASSES = {
         *(f"tree-view--{fate}" for fate in NODE_MARKS),
         *("tree-view--branch", "tree-view--head", "tree-view--note"),

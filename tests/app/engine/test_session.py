@@ -15,6 +15,7 @@ from app.engine.commands import (
     Pause,
     Resume,
     Run,
+    RunAgain,
     SetEnabled,
     SetLeader,
     SetParams,
@@ -204,6 +205,26 @@ def test_once_more_gives_the_same_ids_and_replaces_the_answer(
     listener.turn("the fox")
     assert len(conversations[3]) == 5  # two turns and the new prompt
     assert [role for role, _ in conversations[3]].count("assistant") == 2
+
+
+def test_another_answer_is_drawn_anew_and_replaces_the_last_one(
+    open_session: Open, conversations: list[list[tuple[str, str]]]
+) -> None:
+    listener = open_session(params=Params(SamplingParams(1.0), 3, 12))
+    listener.loaded()
+    listener.turn("the fox")
+    second = listener.turn("the dog")
+    listener.forget()
+    listener.session.send(RunAgain(redraw=True))
+    other = listener.rest()
+    assert ids_of(other, "ar") != ids_of(second, "ar")
+    (was,), (now,) = of(second, RunStarted), of(other, RunStarted)
+    assert (now.turn, now.prompt, now.replaces) == (was.turn, was.prompt, was.run)
+    assert now.run not in (was.run, now.replaces)
+    assert conversations[2] == conversations[1]
+    assert ids_of(listener.turn(), "ar") == ids_of(other, "ar")  # once more is of this one
+    listener.turn("the fox")
+    assert len(conversations[4]) == 5
 
 
 def test_two_runs_of_one_prompt_draw_differently(open_session: Open) -> None:

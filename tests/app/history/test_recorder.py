@@ -50,6 +50,19 @@ def test_everything_comes_back(store: Store, recorder: Recorder) -> None:
     assert times[0] == 200.0 and times == sorted(times)
 
 
+def test_an_answer_that_was_drawn_anew_replaces_the_last_one(
+    store: Store, recorder: Recorder
+) -> None:
+    started, *rest = turn(1, "And on?", 9.0, 5)
+    assert isinstance(started, RunStarted)
+    recorder.record([LOADED, *turn(0, "Count!", 1.0, 0), *turn(1, "And on?", 3.0, 1)])
+    recorder.record([replace(started, replaces=1), *rest])
+    assert recorder.path
+    found = store.open(recorder.path)
+    assert [each.started.run for each in found.turns] == [0, 5]
+    assert [each.run for each in found.past()] == [0, 5]
+
+
 @pytest.mark.parametrize("crash", [False, True])
 def test_an_answer_that_was_stopped_and_goes_on_is_one_answer(
     store: Store, recorder: Recorder, crash: bool

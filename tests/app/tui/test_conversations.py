@@ -111,7 +111,7 @@ async def test_settings_changed_after_the_last_run_come_back_with_it(store: Stor
     async with opened(store) as stage:
         assert stage.app.state.params == Params()
         await reopen(stage, "f3", "enter")
-        assert "goes on here, with temp 0.50 again, lane 2 off" in stage.text
+        assert "goes on here, with the settings that it had: temp 0.50, lane 2 off" in stage.text
         assert stage.app.state.params.sampling.temperature == 0.5
         assert stage.engine.asked(SetOverrides) == [SetOverrides("draft:gamma=2", {"gamma": 5})]
         assert stage.engine.asked(SetEnabled) == [SetEnabled("draft:gamma=2", False)]
@@ -170,7 +170,9 @@ async def test_its_settings_come_back_with_it(store: Store) -> None:
     async with opened(store) as stage:
         assert "F3 opens an earlier conversation, with its settings" in stage.text
         await reopen(stage, "f3", "enter")
-        assert "“Count!” goes on here, with temp 0.90, gamma 3 again" in stage.text
+        assert (
+            "“Count!” goes on here, with the settings that it had: temp 0.90, gamma 3" in stage.text
+        )
         assert stage.app.state.params == used
         assert stage.engine.asked(SetParams) == [SetParams(used)]
         assert not stage.engine.asked(SetOverrides)  # the lane has gamma 2 as it is
@@ -397,7 +399,7 @@ async def test_exports(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyP
         await stage.app.workers.wait_for_complete()
         toasts = {toast.message for toast in stage.app._notifications}
         assert toasts == {
-            f"Saved as {tmp_path / name}" for name in ("count.json", "count-2.json", "count.md")
+            f"Saved as {name} in {tmp_path}" for name in ("count.json", "count-2.json", "count.md")
         }
     assert "Four seven five" in (tmp_path / "count.md").read_text(encoding="utf-8")
     assert read_recording(tmp_path / "count-2.json").turns[0].answers == ANSWERS

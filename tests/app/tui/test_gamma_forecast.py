@@ -101,7 +101,7 @@ def test_what_busy_passes_say_has_a_question_mark_and_is_not_suggested() -> None
     assert "best γ1 ≈ 60±2.0 tok/s · now γ2 30" in forecast_line(sure, None, 98).plain
     assert "best γ1 ≈ 60? tok/s · now γ2 30" in forecast_line(doubtful, None, 98).plain
     score = LaneScore(number=2, title="Draft model", speed=Spread(30.0, 30.0, 30.0))
-    assert suggestion(sure, score) == Suggestion(1, 60.0)
+    assert suggestion(sure, score) == Suggestion(1, 60.0, 2.0)
     assert suggestion(doubtful, score) is None
     plain = replace(doubtful, speeds=(70.0, 60.0, 30.0))  # γ 0 was measured
     assert suggestion(plain, score) == Suggestion(0, 70.0)

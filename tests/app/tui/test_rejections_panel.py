@@ -294,10 +294,22 @@ def test_what_has_no_value_comes_last() -> None:
     by = {column.heading: column for column in COLUMNS}
 
     def order(heading: str, reverse: bool = False) -> list[int]:
-        return [each.round for each in ordered(found, by[heading], reverse)]
+        return [each.round for each in ordered(found, by[heading], {}, reverse)]
 
     assert order("q") == [1, 2, 0] and order("q", True) == [2, 1, 0]
     assert order("rank") == [1, 2, 0] and order("bits") == [2, 1, 0]
+
+
+def test_tokens_are_sorted_by_their_letters() -> None:
+    texts = {1: " zoo", 2: "Apple", 3: ",", 4: " bee", 5: "#"}
+    found = [
+        Rejection(at, 1, token, 5, TokenKind.WORD, None, None, None, None)
+        for at, token in enumerate(texts)
+    ]
+    drafted = next(column for column in COLUMNS if column.heading == "drafted")
+    assert [texts[each.token] for each in ordered(found, drafted, texts, False)] == [
+        *("#", ","), *("Apple", " bee", " zoo"),
+    ]  # fmt: skip
 
 
 async def test_a_column_without_room_is_left_out_as_a_whole(play: Play) -> None:

@@ -105,6 +105,18 @@ async def test_stop_pause_step_again(play: Play) -> None:
         assert stage.lines(1)[0] == "› Hi" and stage.lines(1)[1] == ""
 
 
+async def test_another_answer_is_drawn_only_where_there_is_another(play: Play) -> None:
+    async with play() as stage:
+        await stage.begin("Hi")
+        await stage.tell(*(Finished(name, "stop") for name in ("ar", "draft", "lookup")))
+        await stage.tell(RunFinished(0, False))
+        await stage.press("ctrl+r")
+        assert not stage.engine.asked(RunAgain) and "one answer only: t raises it" in stage.text
+        stage.app.change_params({"temperature": 0.8})
+        await stage.press("ctrl+r")
+        assert stage.engine.asked(RunAgain) == [RunAgain(redraw=True)]
+
+
 async def test_keys_of_a_run_do_nothing_without_one(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "space", "n", "escape", "ctrl+c", "f5")

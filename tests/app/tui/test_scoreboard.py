@@ -164,7 +164,7 @@ async def test_runs_of_the_same_prompt_are_kept(play: Play) -> None:
         stopped = {"params": Params(gamma=4), "reason": "stopped"}
         await answer(stage, {"ar": 1.0, "draft": 9.0}, **stopped)  # not counted beside whole ones
         assert shares(stage.app.state) == [(1.0, 1.0, 1.0, 3), (1.7, 1.5, 2.5, 3)]
-        assert "3 runs of this prompt, median (lowest-highest)" in stage.text
+        assert "3 fair runs of this prompt, median (lowest-highest)" in stage.text
         assert "1.7× (1.5-2.5)" in stage.text and "The run that was stopped" in stage.text
         assert "pass" not in row(stage, "Draft model")  # they would be of the stopped run
         await stage.press("escape", "Z")
@@ -174,11 +174,11 @@ async def test_runs_of_the_same_prompt_are_kept(play: Play) -> None:
         await stage.press("Z")
         await answer(stage, {"ar": 1.0, "draft": 2.0}, params=Params(gamma=2))
         assert shares(stage.app.state) == [(1.0, 1.0, 1.0, 4), (2.0, 2.0, 2.0, 1)]
-        assert "1 to 4 runs of this prompt" in stage.text
+        assert "up to 4 fair runs of this prompt" in stage.text
         stage.app.change_params({"gamma": 2})
         await stage.resize(60, 24)
         await stage.press("r")
-        assert "1 to 4 runs of this prompt, median ─" in stage.text
+        assert "up to 4 fair runs of this prompt, median ─" in stage.text
         await stage.tell(Loaded("demo", "cpu", "float32", 2, 2048, LANES))
         assert stage.app.state.runs.like(stage.app.state.lanes["draft"]) == []
 

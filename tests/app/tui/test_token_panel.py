@@ -148,7 +148,7 @@ async def test_the_panel_follows_the_cursor(play: Play, size: tuple[int, int]) -
         assert stage.engine.asked(RecordProbabilities)[-1] == RecordProbabilities(watched)
         await done(stage)
         assert "Token · 2 Draft model · ·and · round 1 of 1" in stage.text  # the newest
-        assert "✓ ·and" in stage.text and "correction: it stands" in stage.text
+        assert "✓ 5 ·and" in stage.text and "correction: it stands" in stage.text
         await stage.press("shift+left", "right")
         for words in (
             "Token · 2 Draft model · ·Paris · round 1 of 1",
@@ -157,14 +157,14 @@ async def test_the_panel_follows_the_cursor(play: Play, size: tuple[int, int]) -
             ".900 · the drafter's own",
             "the draw .410 is below",
             "1.50 bits",
-            "✓ ·Paris        ████████▏  .810   .600",
+            "✓ 1 ·Paris      ████████▏  .810   .600",
         ):
             assert words in stage.text, stage.text
         if size[0] == 100:  # side by side, with a gap between them
             facts, likely = (stage.app.main.query_one(part) for part in ("#facts", "#likely"))
             assert facts.content_region.right + 2 <= likely.region.x
         await stage.press("right", "right")
-        assert "✗ ·a " in stage.text and "✓ ·and" in stage.text
+        assert "✗ 4 ·a " in stage.text and "✓ 5 ·and" in stage.text
         await stage.press("w")
         assert "Token ·" not in stage.text
         assert stage.engine.asked(RecordProbabilities)[-1] == RecordProbabilities(frozenset())
@@ -220,7 +220,7 @@ async def test_a_list_that_replaces_a_sentence_at_once_has_room(play: Play) -> N
         stage.app.main._refresh_layout()
         stage.app.main.show_state()
         await quiet()
-        assert "likeliest here" in stage.text and "✓ ·and" in stage.text, stage.text
+        assert "likeliest here" in stage.text and "✓ 5 ·and" in stage.text, stage.text
 
 
 async def test_texts_of_tokens_are_no_markup(play: Play) -> None:
@@ -229,7 +229,7 @@ async def test_texts_of_tokens_are_no_markup(play: Play) -> None:
         await stage.begin()
         bad = replace(step(SEEN), texts={**TEXTS, 7: "[red]\x1b[2J", 3: "[b]"})
         await stage.tell(FIRST, bad)
-        assert "✓ [red]␛[2J" in stage.text and "  [b]" in stage.text
+        assert "✓ 5 [red]␛[2J" in stage.text and " [b]" in stage.text
 
 
 async def test_hovering_tells_of_a_token(play: Play) -> None:

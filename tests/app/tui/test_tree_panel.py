@@ -45,7 +45,7 @@ def test_every_node_has_a_line_and_a_reason() -> None:
         "┝━✓·Paris|h1 1st|.810|accepted",
         "│ ┝━✓,|h2 1st|.620|accepted",
         "│ │ ├─✗·a|h3 1st|.210|the target chose ·and instead",
-        "│ │ ┕━◆·and|||correction: the target's own token",
+        "│ │ ┕━◆·and|||correction: the target's own",
         "│ └─✗.|h2 2nd|<.001|a sibling was chosen: ,",
         "└─✗·the|h1 2nd|.070|a sibling was chosen: ·Paris",
         "  └─·,|h2 1st|.300|its parent was rejected",
@@ -58,13 +58,13 @@ def test_a_sampled_chain_dies_by_p_over_q() -> None:
         "┕✓·Paris|||accepted",
         " ├✗,||" + "|p/q too small; the target drew ·and",
         " │└·" + "·a|||its parent was rejected",
-        " ┕◆·and|||correction: the target's own token",
+        " ┕◆·and|||correction: the target's own",
     ]
 
 
 def test_an_accepted_chain_ends_in_a_bonus_and_a_cut_one_in_nothing() -> None:
     whole = replace(CHAIN, accepted=(1, 2, 3), emitted=(2, 4, 6, 7), tested=3)
-    assert drawn(whole)[-1].endswith("·and|||bonus: the target's own token")
+    assert drawn(whole)[-1].endswith("·and|||bonus: the target's own")
     cut = replace(CHAIN, accepted=(1,), emitted=(2,), tested=1)
     assert [line.what for line in tree_lines(cut, TEXTS)[2:]] == ["after the end of the answer"] * 2
 

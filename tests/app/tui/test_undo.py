@@ -81,7 +81,12 @@ def test_settings_that_change_while_an_undo_is_in_progress_can_be_undone_too() -
     assert steps.waiting
     steps.record(replace(START, params=warm), 2.2)
     assert not steps.waiting
-    assert steps.peek(back=True) == (replace(START, params=warm), START, "gamma each → 4", False)
+    assert steps.peek(back=True) == (
+        replace(START, params=warm),
+        START,
+        "gamma is each again",
+        False,
+    )
 
 
 async def test_settings_come_back_one_by_one(play: Play) -> None:
@@ -92,9 +97,10 @@ async def test_settings_come_back_one_by_one(play: Play) -> None:
         assert stage.engine.asked(SetSchedule)[-1] == SetSchedule("race")
         await stage.press("ctrl+z")
         assert stage.engine.asked(SetParams)[-1] == SetParams(Params())
-        assert f"Undone: gamma each → {gamma}; Ctrl+Y does it again" in stage.text
+        assert "Undone: gamma is each again; Ctrl+Y does it again" in stage.text
         await stage.press("ctrl+y")
         assert stage.engine.asked(SetParams)[-1].params.gamma == gamma
+        assert f"Done again: gamma each → {gamma}" in stage.text
         await stage.press("ctrl+z", "ctrl+z")
         assert "There is nothing to undo" in stage.text
 
@@ -124,10 +130,10 @@ async def test_a_slow_drag_of_a_slider_is_one_step(store: Store) -> None:
         assert stage.app.state.params == first
         await stage.press("ctrl+z")
         assert stage.app.state.params == Params()
-        assert f"Undone: temperature 0.00 → {first.sampling.temperature:.2f};" in stage.text
+        assert "Undone: temperature is 0.00 again;" in stage.text
 
 
-async def test_an_answer_that_ends_during_a_drag_is_a_step_of_its_own(store: Store) -> None:
+async def test_an_answer_is_undone_after_what_was_changed_while_it_ran(store: Store) -> None:
     async with opened(store) as stage:
         *events, end = turn(0, "Count!", 1.0, 0)
         await stage.tell(*events)
@@ -137,12 +143,24 @@ async def test_an_answer_that_ends_during_a_drag_is_a_step_of_its_own(store: Sto
                 early = stage.app.state.params
                 await stage.tell(ends.pop())
         await stage.press("ctrl+z")
-        assert "Undone: temperature" in stage.text
-        await reopen(stage, "ctrl+z")
-        assert "Undone: the last question" in stage.text
-        assert stage.app.state.params == early
+        assert "Undone: temperature" in stage.text and stage.app.state.params == early
         await stage.press("ctrl+z")
-        assert stage.app.state.params == Params()
+        assert "Undone: temperature is 0.00 again" in stage.text
+        assert stage.app.state.params == Params() and stage.app.state.turns == 1
+        await reopen(stage, "ctrl+z")
+        assert "Undone: the last question" in stage.text and not stage.app.state.turns
+
+
+async def test_each_number_that_is_typed_is_a_step_of_its_own(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape", "t")
+        for number in ("0.5", "1.5"):
+            await stage.type(number)
+            await stage.press("enter")
+        await stage.press("right", "right")
+        for value in (1.5, 0.5, 0.0):
+            await stage.press("ctrl+z")
+            assert stage.app.state.params.sampling.temperature == value
 
 
 async def test_what_was_done_last_is_undone_first(play: Play) -> None:
