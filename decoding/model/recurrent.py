@@ -223,6 +223,7 @@ class MixerFinder:
 
 
 def cache_argument(module: nn.Module) -> str:
-    """The name of a module's parameter for the cache."""
+    """The name of a module's parameter for the cache: transformers has one for all since 5.24."""
     parameters = signature(module.forward).parameters
-    return "cache_params" if "cache_params" in parameters else "past_key_values"
+    names = ("cache", "cache_params", "past_key_values")
+    return next((name for name in names if name in parameters), names[-1])

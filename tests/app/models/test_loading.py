@@ -236,9 +236,14 @@ MULTIMODAL: dict[str, tuple[Any, Any, dict[str, Any]]] = {
 }
 
 
+BROKEN = {("llama4", "5.24.0")}  # its forward reads an attribute that its text model has not
+
+
 @pytest.mark.parametrize("kind", MULTIMODAL)
 def test_the_text_of_multimodal_models(kind: str, tmp_path: Path) -> None:
     """Exact, and without what sees images."""
+    if (kind, tf.__version__) in BROKEN:
+        pytest.skip(f"transformers {tf.__version__} can't run {kind} itself")
     model_class, text, more = MULTIMODAL[kind]
     torch.manual_seed(0)
     whole: Any = filled(model_class(model_class.config_class(text_config=text().to_dict(), **more)))
