@@ -56,6 +56,8 @@ def test_the_big_number_is_said_in_one_plain_sentence() -> None:
         "12 passes of the big model instead of 59."
     )
     assert said.short == "EAGLE-3 2.3×, 12 passes instead of 59, same text"
+    again = verdict([AR, replace(EAGLE, speedup=Spread(2.3, 2.0, 2.4, 3))])
+    assert again and again.short.startswith("EAGLE-3 2.3× (median of 3 runs), 12 passes")
 
 
 @pytest.mark.parametrize(

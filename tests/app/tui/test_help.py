@@ -142,3 +142,15 @@ async def test_it_can_be_filtered(play: Play, key: str) -> None:
         assert "Tokens" not in stage.text
         await stage.press("enter", "escape")
         assert "time to the first token" not in stage.text
+
+
+async def test_letters_that_nobody_types_are_found_by_their_names(play: Play) -> None:
+    """Esc leaves the filter, then the help."""
+    async with play() as stage:
+        await stage.press("f1", "slash")
+        await stage.type("tau")
+        assert entry(stage, "τ").startswith("tau: tokens per target pass")
+        await stage.press("escape")
+        assert ("accepted", "‹accepted› drafted, and the target agreed") in columns(stage)
+        await stage.press("escape")
+        assert stage.app.screen is stage.app.main

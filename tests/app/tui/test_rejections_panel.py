@@ -197,7 +197,7 @@ async def test_a_finished_answer_is_measured_when_it_is_looked_at(play: Play) ->
         assert "Working out the probabilities" in stage.text
         rounds = tuple(measured(record, 0.2) for record in ROUNDS)
         await stage.tell(AnswerMeasured("draft", 0, PROBS, rounds, {5: "."}))
-        assert "Working out" not in stage.text and "✓ It" in stage.text
+        assert "Working out" not in stage.text and "✓ … It" in stage.text
         await stage.press("R")
         assert [row.split()[-1] for row in stage.text.splitlines() if "·and" in row][-1]
         assert "2    .200" in stage.text and "1.5" in stage.text

@@ -507,6 +507,17 @@ async def test_a_notice_goes_away(play: Play) -> None:
         assert "fair: one lane after the other" not in stage.text
 
 
+async def test_a_lane_that_is_on_again_says_how_it_goes_on(play: Play) -> None:
+    async with play() as stage:
+        await stage.begin("Hi")
+        await stage.to_lane(2)
+        await stage.press("o")
+        assert "2 Draft model is off" in stage.text
+        await stage.tell(Finished("draft", "stopped"))
+        await stage.press("o")
+        assert "Enter in the empty prompt goes on with it when the others are done" in stage.text
+
+
 async def test_events_after_a_lane_is_switched_off(play: Play) -> None:
     async with play() as stage:
         await stage.begin()

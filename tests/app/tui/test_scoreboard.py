@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.engine.commands import Run
-from app.engine.events import Finished, Loaded, RunFinished
+from app.engine.events import Finished, Loaded, RunFinished, RunStarted, Schedule
 from app.tui.format.labels import lane_title
 from app.tui.state.app_state import AppState
 from app.tui.state.scores import scores
@@ -258,3 +258,17 @@ async def test_where_drafting_does_not_pay_nobody_gets_the_star(play: Play) -> N
     async with play((100, 30), scoreboard=True) as stage:
         await answer(stage, {"ar": 1.0, "draft": 0.8, "lookup": 0.9})
         assert "Drafting does not pay here" in stage.text and "★" not in stage.text
+
+
+async def test_runs_in_a_race_and_fair_runs_have_medians_of_their_own(play: Play) -> None:
+    async with play() as stage:
+        schedules: tuple[Schedule, ...] = ("fair", "race", "fair")
+        for begun, schedule in enumerate(schedules):
+            run = RunStarted(0, 0, "Hi", 3, 42, tuple(SPEEDS), schedule=schedule, at=begun)
+            await stage.tell(run)
+            for name, times in SPEEDS.items():
+                now = at(times)
+                await stage.tell(prefilled(name, "A"), stepped(name, ["b"], [], "c", now))
+                await stage.tell(Finished(name, "stop", None, now))
+            await stage.tell(RunFinished(0, False))
+        assert [count for *_, count in shares(stage.app.state)] == [2] * len(SPEEDS)

@@ -380,3 +380,12 @@ async def test_the_key_bar_says_how_a_typed_number_ends(play: Play, size: tuple[
         await stage.press("backspace", "3", "enter")
         bar = stage.text.splitlines()[-1]
         assert last_params(stage).gamma == 3 and "Drop" not in bar and "i Write" in bar
+
+
+async def test_delete_on_a_slider_is_its_default_and_no_end_of_a_lane(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape", "g", "end", "delete")
+        assert stage.engine.asked(SetParams)[-1].params.gamma is None
+        await stage.press("4", "delete", "2", "enter")  # of what is typed it leaves nothing
+        assert stage.engine.asked(SetParams)[-1].params.gamma == 2
+        assert len(stage.app.state.lanes) == len(LANES)
