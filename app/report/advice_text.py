@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from typing import Any
 
 from app.report.batches import disagree
@@ -43,7 +44,7 @@ def advice_sections(document: dict[str, Any]) -> list[Section]:
     sections.append(
         Section(
             "To paste, for each engine: the fastest here of what it can do",
-            [f"{_engine(entries)}: {entries[0]['note']}." for entries in cannot],
+            [f"{'; '.join(map(_engine, groups))}: {note}." for note, groups in _by_note(cannot)],
             snippets=[(_snippet_title(entries), entries[0]["configuration"]) for entries in can],
         )
     )
@@ -104,6 +105,16 @@ def _table(title: str, rows: list[dict[str, Any]]) -> list[list[str]]:
 def _short(name: str) -> str:
     """A name without the temperature, which is in the heading."""
     return name.partition(":temperature=")[0]
+
+
+def _by_note(
+    groups: list[list[dict[str, Any]]],
+) -> Iterable[tuple[str, list[list[dict[str, Any]]]]]:
+    """The groups that have the same note together, so that it is said once."""
+    found: dict[str, list[list[dict[str, Any]]]] = {}
+    for entries in groups:
+        found.setdefault(entries[0]["note"], []).append(entries)
+    return found.items()
 
 
 def _merged(entries: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:

@@ -31,6 +31,9 @@ class AdviceActions(AppBase):
         """Give the settings to the lane in focus if it has that strategy and checkpoint, else to
         the first one that has them."""
         if best is None:
+            if self.advice is None:  # left before its end
+                again = self.state.keys["app.advise"]
+                self.say(f"Measuring was stopped; {again} begins it anew")
             return
         lane = self._lane_of(best["strategy"], best["checkpoint"])
         if lane is None:

@@ -84,4 +84,6 @@ def test_one_configuration_for_two_temperatures_is_said_once() -> None:
     assert text.count("  serve") == 1
     assert "draft:gamma=4   80.0    2.00x  1.80-2.20  80%  3.10       12  12 of 12" in text
     document["engines"] = [entry(0.0, None, "can't")]
-    assert "vLLM (0.33), temperature 0: can't." in format_advice(document)
+    document["engines"].append(entry(0.0, None, "can't") | {"engine": "SGLang"})
+    both = "vLLM (0.33), temperature 0; SGLang (0.33), temperature 0: can't."
+    assert both in format_advice(document)

@@ -157,6 +157,12 @@ async def test_other_temperatures(play: Play, size: tuple[int, int]) -> None:
         assert stage.app.screen is stage.app.main
 
 
+async def test_leaving_before_the_end_says_that_it_was_stopped(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("f7", "escape")
+        assert "Measuring was stopped; F7 begins it anew" in stage.text
+
+
 async def test_not_while_something_is_answered(play: Play) -> None:
     async with play() as stage:
         await stage.type("Hi")
