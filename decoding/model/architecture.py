@@ -13,7 +13,7 @@ from torch.utils.hooks import RemovableHandle
 from transformers import PreTrainedModel
 
 from decoding.errors import InputError
-from decoding.model.recurrent import recurrent_layers
+from decoding.model.recurrent import cache_argument
 
 UNLIMITED = 1 << 30
 SHORTEST = 16
@@ -44,10 +44,10 @@ def refuse_unsupported(model: PreTrainedModel, config: Any) -> None:
             f"{kind} windows its attention by the order of its rows, so a tree of drafts can't be "
             "verified; use a model with plain or sliding-window attention"
         )
-    placed = "position_ids" in inspect.signature(model.forward).parameters
-    recurrent = recurrent_layers(config)  # which need no positions
-    all_recurrent = bool(recurrent) and len(recurrent) == config.num_hidden_layers
-    if getattr(config, "alibi", False) or not (placed or all_recurrent):
+    parameters = inspect.signature(model.forward).parameters
+    recurrent = model._is_stateful and cache_argument(model) in parameters  # it needs no positions
+    placed = "position_ids" in parameters or recurrent
+    if getattr(config, "alibi", False) or not placed:
         raise InputError(
             f"{kind} takes no position ids (ALiBi, or positions counted by row), so a tree of "
             "drafts can't be verified; use a model with rotary positions"
