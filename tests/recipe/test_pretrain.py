@@ -19,6 +19,7 @@ from assets.demo.recipe.pretrain import (
     main,
     parse_stages,
     pretrain,
+    start_from,
 )
 from assets.demo.recipe.stream import TokenStream, load_stream
 from decoding.checkpoints.medusa import read_medusa
@@ -109,6 +110,30 @@ def test_a_deeper_model_begins_by_saying_what_the_shallow_one_said(
     pretrain(deep, tokenizer, stream, None, CONFIG, tmp_path / "deep", 32, [(16, 1.0)],
              medusa=deep.medusa)  # fmt: skip
     assert [json.loads(line)["step"] for line in (tmp_path / "deep/log.jsonl").open()] == [3]
+
+
+def test_a_run_can_go_on_from_a_finished_model_and_its_heads(
+    make_model: Callable[[], LlamaForCausalLM],
+    tokenizer: PreTrainedTokenizerFast,
+    data_file: Path,
+    tmp_path: Path,
+) -> None:
+    stream = load_stream([str(data_file)], tokenizer)
+    finished = make_model()
+    finished.medusa = MedusaLayers(heads=2, layers=1, hidden=32)
+    pretrain(finished, tokenizer, stream, None, CONFIG, tmp_path / "one", 32, [(16, 1.0)],
+             medusa=finished.medusa)  # fmt: skip
+    start_from(tmp_path / "one/model", tmp_path / "one/medusa", tmp_path / "two")
+    state = torch.load(tmp_path / "two/checkpoint.pt", weights_only=True)
+    assert state["step"] == 0
+    for name, value in finished.state_dict().items():
+        torch.testing.assert_close(state["model"][name], value, rtol=0, atol=1e-5)
+    going_on = make_model()
+    going_on.medusa = MedusaLayers(heads=2, layers=1, hidden=32)
+    pretrain(going_on, tokenizer, stream, None, CONFIG, tmp_path / "two", 32, [(16, 1.0)],
+             medusa=going_on.medusa)  # fmt: skip
+    steps = [json.loads(line)["step"] for line in (tmp_path / "two/log.jsonl").open()]
+    assert steps == [1, 2, 3]
 
 
 def test_medusa_heads_learn_with_the_target(

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
+from safetensors.torch import load_file
 from torch import nn
 from torch.nn import functional
 from transformers import (
@@ -36,7 +37,7 @@ from assets.demo.recipe.loop import (
     train,
 )
 from assets.demo.recipe.stream import TokenStream, answer_mask, load_stream, turn_ids
-from decoding.checkpoints.medusa import MedusaWeights, write_medusa
+from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa
 
 OUTPUTS = ("o_proj.weight", "down_proj.weight")  # what a layer adds to the residual stream
 
@@ -104,6 +105,23 @@ def grow(shallow: Path, out: Path, layers: int) -> None:
     out.mkdir(parents=True, exist_ok=True)
     state = {"step": state["step"], "model": weights, "optimizers": None}
     torch.save(state, out / "checkpoint.pt")
+
+
+def start_from(model: Path, medusa: Path | None, out: Path) -> None:
+    """Begin the run in `out` with the weights of a finished model's folder, such as the shipped
+    target's, and those of Medusa heads of it; the optimizers start anew."""
+    weights = load_file(model / "model.safetensors")
+    embedding = weights["model.embed_tokens.weight"]
+    weights["lm_head.weight"] = embedding  # they are tied
+    if medusa is not None:
+        heads = read_medusa(medusa, embedding.shape[1], embedding.shape[0])
+        matrices, biases = heads.weights.flatten(0, 1), heads.biases.flatten(0, 1)
+        for number, (matrix, bias) in enumerate(zip(matrices, biases, strict=True)):
+            weights[f"medusa.layers.{number}.weight"] = matrix
+            weights[f"medusa.layers.{number}.bias"] = bias
+    out.mkdir(parents=True, exist_ok=True)
+    floats = {name: tensor.float() for name, tensor in weights.items()}
+    torch.save({"step": 0, "model": floats, "optimizers": None}, out / "checkpoint.pt")
 
 
 class MedusaLayers(nn.Module):
@@ -265,6 +283,12 @@ def main() -> None:
     parser.add_argument(
         "--grow-from", type=Path, metavar="DIR", help="the --out of a run with fewer --layers"
     )
+    parser.add_argument(
+        "--start-from", type=Path, metavar="MODEL", help="a finished model's folder to go on from"
+    )
+    parser.add_argument(
+        "--start-medusa", type=Path, metavar="HEADS", help="its Medusa heads, with --medusa-heads"
+    )
     parser.add_argument("--mlp", type=int, default=704)
     parser.add_argument("--heads", type=int, default=4)
     parser.add_argument("--kv-heads", type=int, default=2)
@@ -284,9 +308,12 @@ def main() -> None:
     add_options(parser)
     args = parser.parse_args()
     first = os.environ.get("RANK", "0") == "0"
-    if args.grow_from and first and not (args.out / "checkpoint.pt").exists():
-        grow(args.grow_from, args.out, args.layers)
-    join_processes()  # waits for the first, so that all of them find what it has grown
+    if first and not (args.out / "checkpoint.pt").exists():
+        if args.grow_from:
+            grow(args.grow_from, args.out, args.layers)
+        elif args.start_from:
+            start_from(args.start_from, args.start_medusa, args.out)
+    join_processes()  # waits for the first, so that all of them find where it begins
     tokenizer = AutoTokenizer.from_pretrained(args.tokenizer)
     stream = load_stream(args.data, tokenizer, args.system_rate, args.seed, cache=args.out.parent)
     heldout = load_stream(args.heldout, tokenizer) if args.heldout else None
