@@ -27,7 +27,7 @@ from app.models.loaded import LoadedModels
 from app.report.answer import Answer
 from app.report.batches import batches_document
 from app.report.bench_document import Contest
-from app.report.document import settings_report
+from app.report.document import envelope, settings_report
 from app.servers.chunks import Question
 from app.text.prompt_file import Request
 from decoding.cost.measure import reading_seconds
@@ -52,7 +52,9 @@ def bench(
     """Measure lanes with every combination of the values in `sweep`, `peers`, and drafters
     simulated with these `acceptances`; then servers with `concurrency` prompts at a time, and
     passes over `batches` of so many sequences. `prefixes`: lengths of a context to put before each
-    prompt. Returns the JSON document (see `app.report.bench_document`). Raises InputError."""
+    prompt. Returns the JSON document (see `app.report.bench_document`); a contestant that fails
+    while it is measured is named in its `failed` and leaves the others running. Raises
+    InputError."""
     check_concurrency(settings, concurrency)
     if acceptances and settings.temperature > 0:
         raise InputError("--simulate-acceptance is greedy decoding: leave --temperature at 0")
@@ -93,42 +95,48 @@ def bench(
         drafting = contest.able_to_draft([name for name in contestants if name not in whole])
         if batches and not any(map(contest.baseline, drafting)):
             raise InputError("--batch needs the lane ar, and one on the target that drafts")
-        for contestant in contestants.values():
-            contestant(prompts[0], 0)  # untimed
+        failed: dict[str, str] = {}
+        answer_in_turn(contestants, prompts[0], 0, 0, failed=failed)  # untimed
+        if len(failed) == len(contestants):
+            raise InputError("; ".join(f"{name}: {why}" for name, why in failed.items()))
         for repeat in range(repeats):
             answers: dict[str, list[Answer]] = {name: [] for name in contestants}
             for index, ids in enumerate(prompts):
                 say(f"repeat {repeat + 1} of {repeats}, prompt {index + 1} of {len(prompts)}")
-                answered = answer_in_turn(contestants, ids, index, repeat + index)
+                turn = repeat + index
+                answered = answer_in_turn(contestants, ids, index, turn, failed=failed)
                 for name, answer in answered.items():
                     answers[name].append(answer)
             contest.answers.append(answers)
+        contest = contest.without(failed)
+        drafting = [name for name in drafting if name not in failed]
+        twins = [pair for pair in twins if not failed.keys() & {each.spec.name for each in pair}]
         in_batches = None
         if models is not None and batches:
             in_batches = _batches(models, contest, drafting, prompts, batches, say)
         loads = []
         if concurrency > 1:
             for lane in able:
-                if isinstance(lane, ServerLane):
+                if isinstance(lane, ServerLane) and lane.spec.name not in failed:
                     say(f"{concurrency} prompts at a time to {lane.spec.name}")
                     loads.append(answer_together(lane, asked * repeats, concurrency).document())
-    return {
-        "schema_version": 1,
+    return envelope(
         **backend(models, lanes),
-        "settings": settings_report(settings),
-        "sweep": sweep,
-        "prompts": len(prompts),
-        "unavailable": {lane.spec.name: lane.reason for lane in lanes if lane.reason is not None},
-        "turns_left_out": left_out,
-        "prefixes": list(prefixes),
-        "repeats": repeats,
-        "batch_size": 1,
-        "contestants": contest.rows(),
-        "weights": None if models is None else _reading(models.target),
-        "batches": in_batches,
-        "load": loads,
-        "kv_cache_cost": kv_cache_cost(twins, contest.answers[-1]) if twins else None,
-    }
+        settings=settings_report(settings),
+        sweep=sweep,
+        prompts=len(prompts),
+        unavailable={lane.spec.name: lane.reason for lane in lanes if lane.reason is not None},
+        failed=failed,
+        turns_left_out=left_out,
+        prefixes=list(prefixes),
+        repeats=repeats,
+        batch_size=1,
+        contestants=contest.rows(),
+        weights=None if models is None else _reading(models.target),
+        batches=in_batches,
+        load=loads,
+        kv_cache_cost=kv_cache_cost(twins, contest.answers[-1]) if twins else None,
+    )
 
 
 def _lanes(

@@ -312,6 +312,7 @@ def bench(
         )
     with _reported(report, lambda: bench_report(document)):
         print_result(document, as_json, format_bench)
+    raise typer.Exit(1 if document["failed"] else 0)
 
 
 @cli.command()

@@ -64,13 +64,13 @@ def compare(
 ) -> dict[str, Any]:
     """Whether two answers have the same ids; else the index of the first difference, and how far
     apart the target's logits of the two tokens are there. That gap is None if one answer has no
-    token there, if `cancelled`, and for draws and penalized logits, where it is no sign of a
-    tie."""
+    token there, if `cancelled`, where it can't be computed (it takes a second cache), and for draws
+    and penalized logits, where it is no sign of a tie."""
     at = first_divergence(lane, base)
     gap = None
     if greedy and at is not None and at < min(len(lane.ids), len(base.ids)):
         before = [*prompt_ids, *base.ids[:at]]
-        with suppress(InterruptedError):
+        with suppress(Exception):  # the answers stay what they are
             gap = base.models.logit_gap(before, lane.ids[at], base.ids[at], cancelled)
     return {"matches_ar": at is None, "first_divergence": at, "divergence_gap": gap}
 

@@ -17,6 +17,7 @@ from app.servers.chunks import Question
 from app.strategies.lane_spec import LaneSpec
 from decoding.decoder import Decoder
 from decoding.drafters.simulated import Simulated
+from decoding.errors import describe
 from decoding.params import Params
 from decoding.stats import Stats
 from decoding.tokenizing.stopping import Stop
@@ -105,13 +106,22 @@ def answer_in_turn(
     index: int,
     turn: int,
     before: Callable[[int], None] = lambda number: None,
+    failed: dict[str, str] | None = None,
 ) -> dict[str, Answer]:
     """All contestants' answers to one prompt; `turn` rotates their order. `before` is called
-    before each answer, with its number, from 1."""
+    before each answer, with its number, from 1. Where `failed` is given, what a contestant raises
+    is added to it, and those in it are not asked again."""
     names = list(contestants)
     first = turn % len(names)
     answers = {}
     for number, name in enumerate(names[first:] + names[:first], 1):
+        if failed is not None and name in failed:
+            continue
         before(number)
-        answers[name] = contestants[name](ids, index)
+        try:
+            answers[name] = contestants[name](ids, index)
+        except Exception as error:
+            if failed is None:
+                raise
+            failed[name] = describe(error)
     return answers

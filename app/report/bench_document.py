@@ -9,7 +9,7 @@ from __future__ import annotations
 import statistics
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from app.report.answer import Answer, speed
@@ -34,6 +34,13 @@ class Contest:
     peers: Collection[str]
     categories: Sequence[str | None]  # of the prompts
     answers: list[Mapping[str, Sequence[Answer]]] = field(default_factory=list)
+
+    def without(self, names: Collection[str]) -> Contest:
+        """The contest of the others."""
+        left = {name: own for name, own in self.params.items() if name not in names}
+        answers = [{name: repeat[name] for name in left} for repeat in self.answers]
+        specs = {name: spec for name, spec in self.specs.items() if name not in names}
+        return replace(self, params=left, specs=specs, answers=answers)
 
     def rows(self) -> list[Row]:
         """Each contestant's figures over all prompts, and over those of each category."""

@@ -115,6 +115,7 @@ def _with_speedup(row: Row) -> str:
 
 def _notes(report: Row) -> list[str]:
     notes = [f"{name}: not available: {why}" for name, why in report["unavailable"].items()]
+    notes += [f"{name}: failed: {why}" for name, why in report["failed"].items()]
     if left_out := report["turns_left_out"]:
         what = pluralize(left_out, "later turn")
         notes.append(f"{what} left out: the model's context has no room for what was said before.")

@@ -203,6 +203,13 @@ class Handler(socketserver.StreamRequestHandler):
             case _:
                 self.plain(kind, asked, headers)
 
+    def tires(self, kind: str, asked: Any, headers: Any) -> None:
+        """`tires-3` answers three times."""
+        if self.server.asked[kind] > int(kind.split("-")[1]):
+            self.reply(500, json.dumps({"error": {"message": "the GPU is gone"}}))
+        else:
+            self.plain(kind, asked, headers)
+
     def strict(self, kind: str, asked: Any, headers: Any) -> None:
         """Long prompts are refused."""
         if len(json.dumps(asked["messages"])) > 500:

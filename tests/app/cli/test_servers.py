@@ -67,7 +67,7 @@ def test_run_beside_a_model(
     servers = ["--server", f"good={server_url}/plain", "--server", f"bad={server_url}/dies"]
     local = ["--target", family_folders.target, "--strategies", "ar", "--max-new-tokens", "8"]
     done = specchat("run", *servers, *local, "--prompt", "the quick", "--json")
-    assert done.returncode == 1  # a lane broke
+    assert done.returncode == 1  # a lane failed
     lanes = {lane["lane"]: lane for lane in json.loads(done.stdout)["runs"][0]["lanes"]}
     assert list(lanes) == ["ar", "good", "bad"]
     assert lanes["good"]["text"] == TEXT and lanes["good"]["same_text"] is False
@@ -116,6 +116,24 @@ def test_load(specchat: Specchat, server_url: str, command: str) -> None:
         assert row["tokens_per_second"] == pytest.approx(50, rel=0.3) and row["speedup"] is None
 
 
+def test_a_server_that_fails_while_it_is_measured_leaves_the_others_figures(
+    specchat: Specchat, server_url: str, family_folders: FamilyFolders
+) -> None:
+    servers = ["--server", f"good={server_url}/plain", "--server", f"bad={server_url}/tires-3"]
+    local = ["--target", family_folders.target, "--strategies", "ar", "--max-new-tokens", "4"]
+    asked = ["--prompt", "the quick", "--repeats", "4"]
+    done = specchat("bench", *servers, *local, *asked, "--json")
+    assert done.returncode == 1, done.stderr
+    report = json.loads(done.stdout)
+    assert [row["name"] for row in report["contestants"]] == ["ar", "good"]
+    assert list(report["failed"]) == ["bad"] and "the GPU is gone" in report["failed"]["bad"]
+    assert report["contestants"][0]["tokens_per_second"] > 0
+    table = specchat("bench", *servers, "--prompt", "the quick", "--repeats", "1")
+    assert "bad: failed: " in table.stdout and table.returncode == 1
+    alone = specchat("bench", *servers[2:], "--prompt", "the quick")
+    assert alone.returncode == 2 and "bad: 500 Internal Server Error" in alone.stderr
+
+
 def test_an_answer_in_one_piece_has_no_speed(specchat: Specchat, server_url: str) -> None:
     asked = ["--server", f"{server_url}/echo", "--prompt", "Hello", "--json"]
     (lane,) = document(specchat("run", *asked))["runs"][0]["lanes"]
@@ -136,7 +154,7 @@ WRONG = {
     "a password": (["--server", "http://me:pass@fox"], "must have no password"),
     "a query": (["--server", "http://fox?key=pass"], "must have no password or query"),
     "a name twice as strategy": (["--strategies", "server"], "--server URL"),
-    "nobody there": (["--server", "http://127.0.0.1:9"], "no lane can run: nobody answers at"),
+    "nobody there": (["--server", "http://127.0.0.1:9"], "no lane can run: no server answers at"),
     "load of nothing": (["--concurrency", "4"], "--concurrency is for servers"),
     "no number": (["--server", "http://127.0.0.1:9", "--concurrency", "0"], "concurrency"),
     "an empty model": (["--server", "http://fox", "--server-model", ""], "--server-model"),

@@ -384,3 +384,19 @@ def test_a_lane_without_memory_gives_back_what_it_had_and_says_what_would_fit(
 )
 def test_what_running_out_of_memory_looks_like(error: Exception, full: bool) -> None:
     assert out_of_memory(error) == full
+
+
+def test_what_can_not_be_compared_is_no_failure_of_a_lane(
+    family: LoadedModels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The gap of logits takes a second cache, for which there may be no memory."""
+
+    def no_memory(*_: object) -> float:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(LoadedModels, "logit_gap", no_memory)
+    monkeypatch.setattr("app.engine.comparison.first_divergence", lambda *_: 1)
+    events = Turn(family, lanes_for(family, "ar,lookup")).play()
+    (finished,) = (e for e in events if isinstance(e, Finished) and e.lane == "lookup")
+    assert finished.reason != "error"
+    assert finished.matches_ar is False and finished.divergence_gap is None
