@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -145,11 +146,18 @@ def test_a_killed_app_has_kept_the_conversation(terminal: Terminal, tmp_path: Pa
         replay.close()
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("terminal", [(100, 30)], indirect=True)
-def test_an_app_that_is_told_to_end_leaves_the_terminal_as_it_was(terminal: Terminal) -> None:
+def test_an_app_that_is_told_to_end_leaves_the_terminal_as_it_was(
+    terminal: Terminal, tmp_path: Path, number: signal.Signals
+) -> None:
     terminal.wait_for("ready")
-    terminal.app.terminate()
-    screen = terminal.wait_for("left with 143")
+    terminal.type("not sent yet")
+    terminal.wait_for("not sent yet")
+    terminal.app.send_signal(number)
+    screen = terminal.wait_for(f"left with {128 + number}")
+    unsent = tmp_path / "specchat" / "conversations" / "unsent.txt"
+    assert unsent.read_text() == "not sent yet"
     assert "Autoregressive" not in screen
     modes = ["alternate_on", "mouse_any_flag", "cursor_flag"]
     assert terminal.modes(*modes) == ["0", "0", "1"]

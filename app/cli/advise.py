@@ -15,7 +15,7 @@ from app.report.advice import TEMPERATURES
 from app.report.advice_document import advice_document
 from app.report.document import settings_report
 from app.strategies.lane_spec import LaneSpec
-from app.strategies.registry import AUTOREGRESSIVE, DEFAULT_STRATEGIES, STRATEGIES
+from app.strategies.registry import AUTOREGRESSIVE, STRATEGIES
 from app.text.prompt_file import Request
 
 
@@ -69,7 +69,7 @@ def advise(
 def _lanes(settings: Settings) -> list[LaneSpec]:
     """The chosen lanes on the target, or one of each strategy; always an autoregressive one."""
     lanes = list(settings.lanes)
-    if settings.strategies == DEFAULT_STRATEGIES:
+    if "strategies" not in settings.model_fields_set:
         lanes = [LaneSpec(name, name) for name, each in STRATEGIES.items() if each.on_target]
     if not any(STRATEGIES[spec.strategy].is_baseline for spec in lanes):
         lanes.insert(0, LaneSpec(AUTOREGRESSIVE.name, AUTOREGRESSIVE.name))

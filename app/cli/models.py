@@ -28,6 +28,8 @@ def models(
     from app.report.document import envelope
 
     if get is not None:
+        if folders or as_json:
+            raise InputError("--get downloads a family: leave folders and --json out")
         _download(get, yes)
         return
     found = _report(load_settings({}), [str(folder) for folder in folders or ()])

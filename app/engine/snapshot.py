@@ -110,7 +110,9 @@ class SessionSnapshot:
                 self._use_runs([event.run])
                 self._seed, self._prompt = event.seed, None
                 self._answering = set(event.lanes)
+                self._test, self._advising = None, False  # they give way to a turn
             case RunContinued() if self._turns:
+                self._test, self._advising = None, False
                 self._turn = self._turns[-1]
                 self._texts = {lane: [text] for lane, text in self._turn.answers.items()}
                 self._answering = set(event.lanes)

@@ -66,6 +66,11 @@ def name_line(name: str) -> bytes:
     return _line("name", json.dumps(name).encode())
 
 
+def is_name_line(line: bytes) -> bool:
+    """A name may be given at any time: its line is no part of what is undone."""
+    return line.startswith(b'["name"')
+
+
 def left_line(left: LeftWith) -> bytes:
     return _line("left", _LEFT.dump_json(left))
 

@@ -54,7 +54,7 @@ class Recorder:
         self.store = store
         self.path: Path | None = None
         self.problem: str | None = None
-        self.size = 0  # of the file, in bytes
+        self.size = 0  # of the file, as `LogStore.size`
         self._settings = self._before = settings
         self._loaded: Loaded | None = None
         self._loaded_written = False  # into this file
@@ -149,14 +149,15 @@ class Recorder:
         rest = memoryview(data)
         while rest:  # a nearly full disk takes only a part
             rest = rest[self._file.write(rest) :]
-        self.size = self._file.tell()
+        self.size += len(data)
 
     def _move_to_memory(self) -> None:
         """With what was written before. The file keeps the turns that are whole."""
         saved = b""
         if self.path is not None:
             with suppress(OSError):
-                saved = self.path.read_bytes()[: self.size]
+                self.store.cut(self.path, self.size)  # what was written of the last lines
+                saved = self.path.read_bytes()
                 self.store.cut(self.path, self._turn_at)
         self.close()
         self.path = self._unsaved.new_file(datetime.now())

@@ -14,8 +14,9 @@ from typing import BinaryIO
 import platformdirs
 from filelock import BaseFileLock, FileLock, Timeout
 
-from app.history.log import complete_lines, name_line, name_of, read_log
+from app.history.log import complete_lines, is_name_line, name_line, name_of, read_log
 from app.history.recording import Recording
+from app.text.files import write_atomically
 from decoding.errors import InputError
 from decoding.json_text import parse_json
 
@@ -98,13 +99,10 @@ class Store:
 
     def remember(self, name: str, text: str) -> None:
         """Keep a text for the next start."""
-        path = self.folder / name
-        if not text:
-            path.unlink(missing_ok=True)
-            return
-        self.folder.mkdir(parents=True, exist_ok=True)
-        path.touch(0o600)
-        path.write_text(text, encoding="utf-8")
+        if text:
+            write_atomically(self.folder / name, text)  # a new file is private
+        else:
+            (self.folder / name).unlink(missing_ok=True)
 
     def append_to(self, path: Path) -> BinaryIO:
         """Unbuffered. A last line that was never finished is cut off."""
@@ -114,17 +112,32 @@ class Store:
         return path.open("ab", buffering=0)
 
     def size(self, path: Path) -> int:
-        """In bytes."""
-        return path.stat().st_size
+        """In bytes, without the lines that name it."""
+        lines = path.read_bytes().splitlines(keepends=True)
+        return sum(len(line) for line in lines if not is_name_line(line))
 
     def cut(self, path: Path, size: int) -> bytes:
-        """Shorten the file to an earlier size, and return what was cut off. An empty one is not
-        kept."""
+        """Shorten the file to an earlier `size`, and return what was cut off; its name stays. An
+        empty file is not kept."""
         data = path.read_bytes()
-        os.truncate(path, size)
         if not size:
             path.unlink()
-        return data[size:]
+            return data
+        end, left, names, removed = 0, size, list[bytes](), list[bytes]()
+        for line in data.splitlines(keepends=True):
+            if is_name_line(line):
+                names.append(line)
+                end += len(line) if left else 0
+            else:
+                part, rest = line[:left], line[left:]
+                left -= len(part)
+                end += len(part)
+                removed.append(rest)
+        os.truncate(path, end)
+        if names and data.rindex(names[-1]) >= end:
+            with path.open("ab") as file:
+                file.write(names[-1])
+        return b"".join(removed)
 
     def open(self, path: Path) -> Recording:
         """Raises InputError if it is not a log."""
@@ -180,7 +193,9 @@ def _entry(path: Path) -> Entry:
             if line.startswith(b'["run"') and line.endswith(b"\n"):
                 _, run = parse_json(line)
                 title, ended = title or str(run["prompt"]), False
-                if run["run"] not in runs[-1:]:  # else a repetition with the same seed
+                if runs and runs[-1] in (run["run"], run.get("replaces")):
+                    runs[-1] = run["run"]  # the same draws again, or another answer
+                else:
                     runs.append(run["run"])
                     prompts.append(str(run["prompt"]))
             elif line.startswith(b'["end"'):
@@ -188,7 +203,7 @@ def _entry(path: Path) -> Entry:
             elif line.startswith(b'["refused"') and not ended:
                 runs.pop()
                 prompts.pop()
-            elif line.startswith(b'["name"') and line.endswith(b"\n"):
+            elif is_name_line(line) and line.endswith(b"\n"):
                 name = name_of(parse_json(line)[1])
     if not runs:
         raise InputError(f"{path}: nothing was recorded in it")

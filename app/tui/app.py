@@ -90,10 +90,13 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
     def on_ready(self) -> None:
         self.app_resume_signal.subscribe(self, self._go_on)
         if not self.is_headless:
-            # By default it would leave the terminal in the screen's modes.
-            leave = partial(self.exit, return_code=128 + signal.SIGTERM)
-            with suppress(NotImplementedError):  # on Windows
-                asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, leave)
+            # By default they would leave the terminal in the screen's modes, and lose what was not
+            # sent. Windows has only one of them, and no handlers.
+            for name in ("SIGTERM", "SIGHUP"):
+                with suppress(NotImplementedError, AttributeError):
+                    number = getattr(signal, name)
+                    leave = partial(self.exit, return_code=128 + number)
+                    asyncio.get_running_loop().add_signal_handler(number, leave)
         self.begin()
         self.main.prompt.changed_at = lambda: self.undo.stack.changed_at
         self.main.prompt.undone_at = lambda: self.undo.stack.undone_at
@@ -328,6 +331,11 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """The colours of tokens, for Textual's own themes as well."""
         return (DARK if self.current_theme.dark else LIGHT).variables
+
+    def action_command_palette(self) -> None:
+        """Its commands are the main screen's: over a dialog they would end what that waits for."""
+        if self.screen is self.main:
+            super().action_command_palette()
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         yield from commands(self, self.main)

@@ -80,10 +80,13 @@ class AppBase(App[None]):
         elif isinstance(event, Advice):
             if event.document:
                 self.advice, self.advised_on = event.document, self.advice_settings
-            if isinstance(self.screen, AdviceScreen):
-                self.screen.show_progress(event)
-        elif isinstance(event, SamplingTest) and isinstance(self.screen, SamplingTestScreen):
-            self.screen.show_progress(event)
+            for screen in self.screen_stack:  # help may be above it
+                if isinstance(screen, AdviceScreen):
+                    screen.show_progress(event)
+        elif isinstance(event, SamplingTest):
+            for screen in self.screen_stack:
+                if isinstance(screen, SamplingTestScreen):
+                    screen.show_progress(event)
 
     @property
     def advice_settings(self) -> object:

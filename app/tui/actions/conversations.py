@@ -45,6 +45,7 @@ class ConversationActions(AppBase):
         self.opened: dict[Path, str] = {}  # the titles of those chosen from the list
         self.deleted: dict[Entry, bytes] = {}  # their content, for undo
         self.known_settings: LeftWith | None = None  # those that the log tells
+        self._restored = ""  # the text that was not sent last time, if it was put into the prompt
 
     def action_new_conversation(self) -> None:
         if self.state.busy:
@@ -69,6 +70,7 @@ class ConversationActions(AppBase):
             unsent = await run_in_background(partial(store.remembered, UNSENT))
             if unsent and not prompt.text:
                 prompt.write(unsent)
+                self._restored = unsent
             earlier = await run_in_background(store.prompts)
             prompt.recall_earlier([*earlier, *([unsent] if unsent else [])])
 
@@ -77,8 +79,11 @@ class ConversationActions(AppBase):
         settings that no answer was made with."""
         if self.store:
             texts = [*self.state.queued, self.main.prompt.text]
+            unsent = "\n".join(filter(str.strip, texts))
             with suppress(OSError):
-                self.store.remember(UNSENT, "\n".join(filter(str.strip, texts)))
+                # another window's text stays
+                if unsent or self.store.remembered(UNSENT) == self._restored:
+                    self.store.remember(UNSENT, unsent)
                 if self.theme != self.first_theme:
                     self.store.remember(THEME, self.theme)
         left = self._settings_now()

@@ -127,19 +127,15 @@ class Exports:
     async def _notify_saved(self, saving: Awaitable[Path]) -> None:
         try:
             path = await saving
-        except InputError as error:
-            self.app.notify(str(error), severity="error", markup=False)
-        except OSError as error:
-            message = f"can't write {error.filename}: {error.strerror or error}"
-            self.app.notify(message, severity="error", markup=False)
+        except (InputError, OSError) as error:
+            self.app.notify(describe_error(error), severity="error", markup=False)
         else:
             self.app.notify(f"Saved as {path.name} in {path.parent}", markup=False)
 
     def _export_picture(self) -> None:
         async def save() -> Path:
-            path = unique_path("specchat", ".svg")
-            path.write_text(screen_svg(self.app), encoding="utf-8")
-            return path
+            picture = screen_svg(self.app).encode()
+            return await to_thread(write_new, "specchat", ".svg", picture)
 
         self.app.clear_notifications()  # they would cover the screen
         self.app.set_timer(PALETTE_SECONDS, lambda: self._notify_saved(save()))
@@ -178,12 +174,27 @@ class Exports:
 
 
 def write_new(title: str, suffix: str, data: bytes) -> Path:
-    """Write a new file to the working folder; never overwrites one."""
+    """Write a new file to the working folder; never overwrites one. Raises OSError, then no part of
+    the file is left."""
     while True:
         path = unique_path(title, suffix)
         with suppress(FileExistsError), path.open("xb") as file:
-            file.write(data)
+            try:
+                file.write(data)
+                file.flush()
+            except OSError as error:
+                path.unlink(missing_ok=True)
+                error.filename = str(path)
+                raise
             return path
+
+
+def describe_error(error: InputError | OSError) -> str:
+    """In one line: what, and where."""
+    if isinstance(error, InputError):
+        return str(error)
+    file = f"{error.filename}: " if error.filename else ""
+    return f"not saved: {file}{error.strerror or error}"
 
 
 def screen_svg(app: App[None]) -> str:

@@ -12,6 +12,7 @@ from app.engine.commands import (
     SetSchedule,
 )
 from app.engine.events import (
+    EngineExited,
     Event,
     LanesChanged,
     Loaded,
@@ -20,7 +21,6 @@ from app.engine.events import (
     RunFinished,
     RunStarted,
 )
-from app.history.recorder import Recorder
 from app.tui.actions.conversations import ConversationActions
 from app.tui.state.undo import LogPosition, Setup, UndoStack
 from decoding.errors import InputError
@@ -53,6 +53,8 @@ class Undo:
     def _record(self) -> None:
         setup = Setup.of(self.app.state, self._conversation, self.app.deleted)
         self.stack.record(setup, time.monotonic(), self._asked_at)
+        if not self.stack.undone:
+            self._cut.clear()
 
     def move(self, back: bool) -> None:
         """Undo the last change; not `back`: do the last undone one again."""
@@ -78,6 +80,12 @@ class Undo:
         except OSError as error:
             self.app.say(f"The conversation can't be restored: {error.strerror or error}")
             return
+        try:
+            if is_turn:
+                self._move_turn(now.log, then.log)
+        except OSError as error:
+            self.app.say(f"The conversation can't be changed: {error.strerror or error}")
+            return
         self.stack.begin(back, then, time.monotonic())
         message = self.describe(what, back)
         self._change_settings(then)
@@ -86,7 +94,7 @@ class Undo:
         else:
             self._change_lanes(now, then, message)
             if "log" in changed:
-                self._change_conversation(now.log, then.log, is_turn, message)
+                self._change_conversation(then.log, message)
         with suppress(OSError, InputError):  # else it stays
             for entry in then.deleted - now.deleted:
                 self.app.delete_conversation(entry)
@@ -125,33 +133,26 @@ class Undo:
             self.app.engine.send(SetLanes(then.lanes))
         state.choose_leader()
 
-    def _change_conversation(
-        self, now: LogPosition, then: LogPosition, is_turn: bool, message: str
-    ) -> None:
+    def _move_turn(self, now: LogPosition, then: LogPosition) -> None:
+        """Cut the turn that is undone off the log, or append it again. A conversation without any
+        turn has no log. Raises OSError."""
         recorder = self.app.recorder
         assert recorder is not None
+        if now.path and then.size < now.size:
+            self._cut[now] = recorder.store_of(now.path).cut(now.path, then.size)
+        elif then.path:
+            with recorder.store_of(then.path).append_to(then.path) as file:
+                file.write(self._cut[then])
+            del self._cut[then]
+
+    def _change_conversation(self, then: LogPosition, message: str) -> None:
+        """Show a conversation as it was."""
+        self.app.state.runs.all = then.runs
         if then.path is None:
             self.app.engine.send(NewConversation())
             self.app.begin_conversation()
-        self.app.run_worker(self._rewind(recorder, now, then, is_turn, message))
-
-    async def _rewind(
-        self, recorder: Recorder, now: LogPosition, then: LogPosition, is_turn: bool, message: str
-    ) -> None:
-        """Show a conversation as it was, without the turn that is undone or with it again. One
-        without any turn has no log."""
-        try:
-            if is_turn and now.path and then.size < now.size:
-                self._cut[now] = recorder.store_of(now.path).cut(now.path, then.size)
-            elif is_turn and then.path:
-                with recorder.store_of(then.path).append_to(then.path) as file:
-                    file.write(self._cut.pop(then))
-        except OSError as error:
-            self.app.say(f"The conversation can't be changed: {error.strerror or error}")
         else:
-            self.app.state.runs.all = then.runs
-            if then.path is not None:
-                self.app.reopen(then.path, message)
+            self.app.reopen(then.path, message)
 
     def handle_event(self, event: Event) -> None:
         if isinstance(event, RunStarted | RunContinued):
@@ -160,7 +161,7 @@ class Undo:
             self._record()  # a slider that is still dragged, which is no part of the turn
         if isinstance(event, RunFinished | Loaded):  # before the question that waits begins
             self.note_changes()
-        if isinstance(event, LoadFailed):
+        if isinstance(event, LoadFailed | EngineExited):
             self.app.refill, self.app.state.opening = None, False
             self.stack.cancel()
         arrived = isinstance(event, LanesChanged) or (

@@ -285,6 +285,7 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
         if isinstance(entry, str) and (state := self._public.get(entry)) and state.missing:
             if self._asked == entry:
                 self.dismiss(Fetch(entry))
+                return
             self._asked = entry
             self._complaint.show(
                 f"Enter once more downloads {format_bytes(state.size)}; you can go on meanwhile"

@@ -50,6 +50,20 @@ def test_lanes_are_measured_and_advice_is_given(
     assert {entry["engine"] for entry in document["engines"]} >= {"vLLM", "SGLang"}
 
 
+def test_lanes_that_are_named_are_those_that_are_measured(
+    specchat: Specchat, family_folders: FamilyFolders
+) -> None:
+    """Also where they are those that are there without being named."""
+    asked = (
+        "advise", "--target", family_folders.target, "--draft", family_folders.draft, "--prompts",
+        "-", "--max-new-tokens", "4", "--seconds", "1", "--ignore-eos", "--json",
+    )  # fmt: skip
+    for named in ((), ("--strategies", "ar,draft,medusa,eagle")):
+        document = json.loads(specchat(*asked, *named, stdin=PROMPTS).stdout)
+        measured = {row["strategy"] for row in document["screened"]}
+        assert measured == ({"ar", "draft"} if named else {"ar", "draft", "lookup", "suffix"})
+
+
 def test_a_text_and_a_page_say_the_same(
     specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
 ) -> None:

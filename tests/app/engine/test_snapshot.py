@@ -16,6 +16,7 @@ from app.engine.commands import (
     SetEnabled,
     SetOverrides,
     SetTree,
+    StartAdvice,
     StartSamplingTest,
     Turn,
 )
@@ -187,3 +188,8 @@ def test_what_is_still_to_be_said_is_said_once() -> None:
     snapshot.apply_command(StartSamplingTest("ar", 400))
     snapshot.apply_events([replace(last[3], note=None, done=400)])
     assert not list(snapshot.closing_events("x"))
+    for begun in (StartSamplingTest("ar", 400), StartAdvice(45.0)):  # which a turn ends
+        snapshot.apply_command(begun)
+        assert len(list(snapshot.closing_events("x"))) == 1
+        snapshot.apply_events([run, RunFinished(3, False)])
+        assert not list(snapshot.closing_events("x"))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
+from app.engine.events import RunStarted
 from app.history.recorder import Recorder
 from app.history.store import Store
 from tests.support.conversation import SETTINGS, turn
@@ -47,6 +49,33 @@ def test_a_name_is_given_while_it_is_recorded(store: Store, recorder: Recorder) 
     recorder.record(turn(1, "And on?", 2.0, 1))
     found = store.open(recorder.path)
     assert (found.title, len(found.turns)) == ("Numbers", 2)
+
+
+def test_a_name_is_no_part_of_what_is_cut_off(store: Store, recorder: Recorder) -> None:
+    recorder.record(turn(0, "Count!", 1.0, 0))
+    assert recorder.path
+    path, one = recorder.path, recorder.size
+    store.rename(path, "Numbers")
+    recorder.record(turn(1, "And on?", 2.0, 1))
+    assert recorder.size == store.size(path) > one
+    two = recorder.size
+    cut = store.cut(path, one)
+    found = store.open(path)
+    assert (found.title, len(found.turns), store.size(path)) == ("Numbers", 1, one)
+    with store.append_to(path) as file:
+        file.write(cut)
+    found = store.open(path)
+    assert (found.title, len(found.turns), store.size(path)) == ("Numbers", 2, two)
+
+
+def test_another_answer_is_no_turn_of_its_own(store: Store, recorder: Recorder) -> None:
+    recorder.record(turn(0, "Count!", 1.0, 0))
+    run, *others = turn(1, "Count!", 2.0, 0)
+    assert isinstance(run, RunStarted)
+    recorder.record([replace(run, replaces=0), *others])
+    (entry,) = store.entries()
+    assert (entry.turns, entry.prompts) == (1, ("Count!",))
+    assert recorder.path and len(store.open(recorder.path).turns) == 1
 
 
 def test_a_cut_line_does_not_swallow_the_name(store: Store, kept: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from textual.screen import Screen
 
 from app.engine.commands import Run, SetOverrides, StartAdvice, StopAdvice
 from app.engine.events import Advice, RunFinished
@@ -161,6 +162,19 @@ async def test_leaving_before_the_end_says_that_it_was_stopped(play: Play) -> No
     async with play() as stage:
         await stage.press("f7", "escape")
         assert "Measuring was stopped; F7 begins it anew" in stage.text
+
+
+async def test_it_is_not_disturbed_by_the_palette_or_a_screen_above_it(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("f7")
+        advice = stage.app.screen
+        await stage.press("ctrl+p")
+        assert stage.app.screen is advice
+        await stage.app.push_screen(Screen())
+        await stage.tell(Advice(document=DOCUMENT))
+        stage.app.pop_screen()
+        await stage.tell()
+        assert "→ Use draft" in stage.text
 
 
 async def test_not_while_something_is_answered(play: Play) -> None:

@@ -21,12 +21,19 @@ from app.engine.commands import (
     SetParams,
     Turn,
 )
-from app.engine.events import Event, LanesChanged, Loaded, LoadFailed, RoundFinished
+from app.engine.events import (
+    EngineExited,
+    Event,
+    LanesChanged,
+    Loaded,
+    LoadFailed,
+    RoundFinished,
+)
 from app.history.parse_document import read_recording
 from app.history.recorder import LogStore, Recorder
 from app.history.recording import Recording
 from app.history.session_store import SessionStore
-from app.history.store import THEME, Store
+from app.history.store import THEME, UNSENT, Store
 from app.tui.actions import conversations
 from app.tui.actions.conversations import events_of_lanes
 from app.tui.actions.export import screen_svg
@@ -155,6 +162,27 @@ async def test_what_was_not_sent_is_in_the_prompt_the_next_time(store: Store) ->
     async with opened(store) as stage:
         await stage.app.workers.wait_for_complete()
         assert not stage.app.main.prompt.text
+
+
+async def test_another_windows_text_that_was_not_sent_stays(store: Store) -> None:
+    async with opened(store) as stage:
+        await stage.app.workers.wait_for_complete()
+        store.remember(UNSENT, "of another window")
+        stage.app.exit()
+    assert store.remembered(UNSENT) == "of another window"
+    assert (store.folder / UNSENT).stat().st_mode & 0o077 == 0
+
+
+async def test_a_conversation_that_waited_for_models_that_never_came(
+    store: Store, kept: Path
+) -> None:
+    async with opened(store, load=False) as stage:
+        await stage.press("f3")
+        await stage.until(lambda: stage.app.screen is not stage.app.main)
+        await stage.press("enter")
+        assert stage.app.state.opening
+        await stage.tell(EngineExited("killed"))
+        assert not stage.app.state.opening and not stage.app.state.busy
 
 
 async def test_its_settings_come_back_with_it(store: Store) -> None:

@@ -446,6 +446,39 @@ async def test_an_only_question_that_is_undone_is_not_listed(store: Store) -> No
         assert [each.title for each in store.entries()] == ["Hello"]
 
 
+async def test_a_turn_that_can_t_be_cut_off_is_still_there(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(store) as stage:
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
+
+        def refused(*_: object) -> bytes:
+            raise OSError(30, "Read-only file system")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Store, "cut", refused)
+            await reopen(stage, "ctrl+z")
+        assert "can't be changed: Read-only file system" in stage.text
+        await stage.press("ctrl+y")
+        assert "There is nothing" in stage.text
+        await reopen(stage, "ctrl+z")
+        assert store.entries() == []
+
+
+async def test_a_name_that_was_given_meanwhile_stays(store: Store) -> None:
+    async with opened(store) as stage:
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
+        (entry,) = store.entries()
+        store.rename(entry.path, "Numbers")
+        await stage.tell(*turn(1, "And on?", 2.0, 1))
+        await reopen(stage, "ctrl+z")
+        found = store.open(entry.path)
+        assert (found.title, len(found.turns)) == ("Numbers", 1)
+        await reopen(stage, "ctrl+y")
+        found = store.open(entry.path)
+        assert (found.title, len(found.turns)) == ("Numbers", 2)
+
+
 async def test_conversations_that_are_not_kept() -> None:
     async with opened(SessionStore()) as stage:
         await stage.tell(*turn(0, "Count!", 1.0, 0))
