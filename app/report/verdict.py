@@ -12,16 +12,18 @@ from app.text.plural import pluralize
 FEW_TOKENS = 50  # a speed over fewer is mostly chance
 WORTH = 1.05  # smaller speedups count as none
 INCREDIBLE = "?: more than the tokens a pass, which can't be: something else was busy."
+EARLY = 12  # tokens, before which nothing is said of who is ahead
 STEADY = 0.1  # how far a speedup may be from the ratio of the speeds beside it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaneScore:
     """One lane's results. `speed` (tokens per second) and `speedup` (over the autoregressive lane)
-    are over all runs that count, which have `tokens` in all. `passes`, `tokens_per_pass` (tau), the
-    mean `round_seconds` and the drafter's share of it are the last run's. `same_text`: as the
-    autoregressive lane; None if that is not defined (yet). `sampled`: drawn at a temperature above
-    0, so that texts may differ. `lossy`: the text does not follow the target's distribution."""
+    are over all runs that count, which have `tokens` in all. `passes`, `tokens_per_pass` (tau),
+    `acceptance_rate`, the mean `round_seconds` and the drafter's share of it are the last run's.
+    `same_text`: as the autoregressive lane; None if that is not defined (yet). `sampled`: drawn at
+    a temperature above 0, so that texts may differ. `lossy`: the text does not follow the target's
+    distribution."""
 
     number: int
     title: str
@@ -36,13 +38,14 @@ class LaneScore:
     speed: Spread | None = None
     speedup: Spread | None = None
     tokens_per_pass: float | None = None
+    acceptance_rate: float | None = None
     round_seconds: float = 0.0
     draft_share: float = 0.0
     same_text: bool | None = None
     sampled: bool = False
     lossy: bool = False
     stopped: bool = False  # by the user
-    left_out: bool = False  # the last run, from the speeds, because it was stopped
+    left_out: bool = False  # the last run, from the speeds: it was stopped, or disturbed
 
     @property
     def few(self) -> bool:
@@ -88,6 +91,9 @@ class Suggestion:
     error: float = 0.0
 
 
+STOPPED_EARLY = Verdict("Stopped too early to compare the lanes.", "stopped too early to compare")
+
+
 def exceeds_tau(speedup: float, tokens_per_pass: float | None) -> bool:
     """Whether a speedup is impossible: a pass over drafts is never quicker than one over a single
     token, so a disturbance of the machine was measured."""
@@ -131,24 +137,30 @@ def verdict(scores: Sequence[LaneScore], again: str = "") -> Verdict | None:
     if best is None or plain is None or best.speedup is None:
         if any(not each.done and each.speed is None and not each.remote for each in scores):
             return None  # what it would be compared with is still to come
+        if any(each.stopped and not each.left_out for each in scores):
+            return STOPPED_EARLY
         return _without_comparison(best, plain) or _of_servers(scores) or _of_prefill(scores)
     factor = best.speedup.median
     times = f"{factor:.1f} times as fast"
     even = 1 / WORTH < factor < WORTH
     runs = best.speedup.count
     short = f"{best.title} {factor:.1f}×{f' (median of {runs} runs)' if runs > 1 else ''}"
-    if not all(score.done for score in scores):
+    running = not all(score.done for score in scores)
+    if running or any(each.stopped and not each.left_out for each in scores):
+        if min(best.tokens, plain.tokens) < EARLY:
+            return None if running else STOPPED_EARLY
+        since, was = ("So far", "is") if running else ("Until it was stopped,", "was")
         if even:
-            alike = f"{best.title} is as fast as the big model alone"
-            return Verdict(f"So far {alike}.", "so far as fast as AR", None, best.number)
-        if factor > 1.0 and best.few:
-            ahead = f"{best.title} is ahead"
-            return Verdict(f"So far {ahead}.", ahead, None, best.number)
+            alike = f"{best.title} {was} as fast as the big model alone"
+            return Verdict(f"{since} {alike}.", "so far as fast as AR", None, best.number)
+        if factor > 1.0 and (best.few or best.incredible):
+            ahead = f"{best.title} {was} ahead"
+            return Verdict(f"{since} {ahead}.", ahead, None, best.number)
         if factor > 1.0:
             return Verdict(
-                f"So far {best.title} is {times}.", f"{short} so far", factor, best.number
+                f"{since} {best.title} {was} {times}.", f"{short} so far", factor, best.number
             )
-        text = f"So far the big model alone is ahead of {best.title}."
+        text = f"{since} the big model alone {was} ahead of {best.title}."
         return Verdict(text, "so far AR is ahead", None, plain.number)
     if best.incredible and not even:
         tau = best.tokens_per_pass or 0.0
@@ -161,6 +173,8 @@ def verdict(scores: Sequence[LaneScore], again: str = "") -> Verdict | None:
         return Verdict(text, f"{short}? can't be: {again} runs it again", None, best.number)
     if best.few:
         looks = "as fast as the big model alone" if even else times
+        if factor <= 1 / WORTH:
+            looks, short = "slower than the big model alone", f"{best.title} looks slower"
         text = (
             f"{best.title} looks {looks}, but {best.sample} are too few to tell. {again} runs it "
             "again; with the same settings both count."
@@ -209,7 +223,9 @@ def doubt_about_speeds(scores: Sequence[LaneScore]) -> str | None:
     compare lanes while both ran, aren't the ratios of the speeds shown beside them, which are of
     whole answers: the machine was busier in one part of the run than in the other."""
     if any(each.left_out for each in scores):
-        return "The run that was stopped does not count: tok/s and × are of whole ones."
+        if any(each.stopped for each in scores):
+            return "The run that was stopped does not count: tok/s and × are of whole ones."
+        return "The last run does not count: something else kept the machine busy."
     plain = baseline(scores)
     if plain is None or plain.speed is None or not all(score.done for score in scores):
         return None
@@ -295,6 +311,12 @@ def _reason(slow: LaneScore, fast: LaneScore) -> str | None:
     if max(by_tokens, by_time) < math.log(WORTH):
         return None
     if by_tokens >= by_time:
+        rates = slow.acceptance_rate, fast.acceptance_rate
+        if None not in rates and (slow.acceptance_rate or 0.0) >= (fast.acceptance_rate or 0.0):
+            return (
+                f"Lane {slow.number} drafts fewer tokens at a time: {slow_tau:.1f} tokens a pass, "
+                f"{fast_tau:.1f} in lane {fast.number}"
+            )
         return (
             f"Fewer of lane {slow.number}'s guesses are right: {slow_tau:.1f} tokens a pass, "
             f"{fast_tau:.1f} in lane {fast.number}"

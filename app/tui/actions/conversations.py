@@ -78,7 +78,7 @@ class ConversationActions(AppBase):
         """What is lost otherwise when the app is left: a text that was not sent, another theme, and
         settings that no answer was made with."""
         if self.store:
-            texts = [*self.state.queued, self.main.prompt.text]
+            texts = [self.state.sent, *self.state.queued, self.main.prompt.text]
             unsent = "\n".join(filter(str.strip, texts))
             with suppress(OSError):
                 # another window's text stays

@@ -127,6 +127,7 @@ class RunActions(AppBase):
         self.end_slow_motion()
         self._asks_new = True
         self.state.running = True  # at once, so that a second Enter has no effect
+        self.state.sent = text
         self.engine.send(Run(text))
 
     def _reopen_engine(self) -> None:

@@ -35,7 +35,8 @@ def bar_rows(scores: Sequence[LaneScore], places: Mapping[int, int], width: int)
         [same_text(each) for each in scores],
         [place_text(each, places, best) for each in scores],
     ]
-    names = [set_cell_size(each.label, LONGEST_TITLE) for each in scores]
+    labels = [f"{each.label} lossy" if each.lossy else each.label for each in scores]
+    names = [set_cell_size(label, LONGEST_TITLE) for label in labels]
     names = [name.rstrip() for name in names]
     name_width = max(map(cell_len, names))
     widths = [max(map(cell_len, column)) for column in columns]

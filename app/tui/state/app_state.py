@@ -63,6 +63,7 @@ class AppState:
     has_kept: bool = False  # conversations of earlier sessions
     # prompts that wait for the models, or for the running answer
     queued: list[str] = field(default_factory=list)
+    sent: str = ""  # a prompt that the engine has not begun to answer
     differing: set[int] = field(default_factory=set)  # turns whose lanes did not all say the same
     replay: str | None = None  # progress of a replay; None in a live session
     keys: Mapping[str, str] = field(default_factory=dict)  # labels of keys by binding id
@@ -313,13 +314,15 @@ class AppState:
                 self.loaded = event.after(self.loaded) if self.loaded else None
                 self.change_lanes(event.lanes)
             case RunStarted():
-                self.running, self.busy_lane, self.notice = True, None, ""
+                self.running, self.busy_lane, self.notice, self.sent = True, None, "", ""
                 self.turns, self.seed = event.turn + 1, event.seed
                 self.differing.discard(event.turn)
                 self.started, self.foreign, self.example = event, False, ""
                 for name, lane in self.lanes.items():
                     if name in event.lanes:
-                        lane.begin(event.at, event.schedule)
+                        # in slow motion it is still the run that it was
+                        at = event.at if self.slow_motion is None else lane.begun_at
+                        lane.begin(at, event.schedule)
                     else:
                         lane.phase = Phase.IDLE
                         lane.clear_metrics()
@@ -362,7 +365,7 @@ class AppState:
                     answered.add_probabilities(event)
                     self.runs.add_probabilities(answered)
             case RunRejected():
-                self.running = self.paused = False
+                self.running, self.paused, self.sent = False, False, ""
                 self.busy_lane = None
                 for lane in self.lanes.values():
                     if lane.phase in (Phase.WAITING, Phase.RUNNING):

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from app.report.spread import spread
 from app.report.verdict import LaneScore, Verdict, verdict
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState, Phase
+from app.tui.state.session_runs import LaneRun
 
 
 def scores(state: AppState) -> list[LaneScore]:
     """The scores of all lanes in the last run, in their order."""
-    return [
-        score_of(state, number, lane)
+    here = {
+        number: lane
         for number, lane in enumerate(state.lanes.values(), 1)
         if lane.phase in (Phase.WAITING, Phase.RUNNING, Phase.DONE, Phase.STOPPED)
+    }
+    runs = {} if state.played_again else state.runs.of_all(here.values(), state.prompt)
+    return [
+        score_of(state, number, lane, runs.get(lane.info.name, ())) for number, lane in here.items()
     ]
 
 
-def score_of(state: AppState, number: int, lane: LaneState) -> LaneScore:
-    """A lane's score; its speeds are over all runs of this prompt, including the present one."""
+def score_of(state: AppState, number: int, lane: LaneState, runs: Sequence[LaneRun]) -> LaneScore:
+    """A lane's score; its speeds are over `runs`, and over the present one."""
     now = lane.metrics
-    stopped = lane.phase is Phase.STOPPED
-    runs = [] if state.played_again else state.runs.timed_like(lane, state.prompt)
     counted = [run.metrics for run in runs]
     if now and not (counted and state.runs.has(lane)):
         counted.append(now)
@@ -45,8 +50,9 @@ def score_of(state: AppState, number: int, lane: LaneState) -> LaneScore:
         same_text=same_text(state, lane),
         sampled=lane.sampled,
         lossy=lane.lossy,
-        stopped=stopped,
-        left_out=stopped and any(not run.stopped for run in runs),
+        stopped=lane.phase is Phase.STOPPED,
+        left_out=bool(runs) and state.runs.has(lane) and runs[-1].at != lane.begun_at,
+        acceptance_rate=now.acceptance_rate if now else None,
     )
 
 
@@ -64,7 +70,8 @@ def same_text(state: AppState, lane: LaneState) -> bool | None:
 
 def measured_speeds(state: AppState, lane: LaneState) -> tuple[float | None, float | None]:
     """The lane's tokens per second, and those of the target alone while both ran."""
-    score = score_of(state, 0, lane)
+    runs = () if state.played_again else state.runs.timed_like(lane, state.prompt)
+    score = score_of(state, 0, lane, runs)
     speed = score.speed.median if score.speed else None
     return speed, speed / score.speedup.median if speed and score.speedup else None
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from app.engine.events import Metrics, Schedule
+from app.report.verdict import exceeds_tau
 from app.tui.state.lane_state import LaneState, Phase, Settings
 from decoding.round import Round, TokenEvent
 
@@ -30,6 +32,7 @@ class LaneRun:
     shown: tuple[tuple[TokenEvent, ...], ...]  # the tokens of each round
     begun: str  # the text before the first round
     stopped: bool  # before its end, by the user
+    disturbed: bool  # its speedup can't be: something else kept the machine busy
 
 
 class SessionRuns:
@@ -73,10 +76,27 @@ class SessionRuns:
         ]
 
     def timed_like(self, lane: LaneState, prompt: Prompt | None = None) -> list[LaneRun]:
-        """Those whose speeds count: in a race lanes share the machine's time, so only runs with the
-        last one's schedule; a run that was stopped, only where all were."""
-        runs = [run for run in self.like(lane, prompt) if run.schedule == lane.schedule]
-        return [run for run in runs if not run.stopped] or runs
+        """Those whose speeds count: with the last one's schedule, as lanes share the machine's time
+        in a race, and not stopped; if there are any, only those that nothing has disturbed."""
+        runs = [run for run in self._scheduled_like(lane, prompt) if not run.stopped]
+        return [run for run in runs if not run.disturbed] or runs
+
+    def of_all(self, lanes: Iterable[LaneState], prompt: Prompt) -> dict[str, list[LaneRun]]:
+        """By lane, the runs of a prompt in which all of `lanes` took part as they did in their last
+        ones, so that figures over them can be compared. What was stopped or disturbed in a lane
+        counts in none, unless there is nothing else."""
+        runs = {lane.info.name: self._scheduled_like(lane, prompt) for lane in lanes}
+        known = [{run.at: run for run in of_lane} for of_lane in runs.values() if of_lane]
+        common = set(known[0]).intersection(*known[1:]) if known else set()
+        whole = {at for at in common if not any(lane[at].stopped for lane in known)}
+        quiet = {at for at in whole if not any(lane[at].disturbed for lane in known)}
+        counted = quiet or whole or common
+        return {
+            name: [run for run in of_lane if run.at in counted] for name, of_lane in runs.items()
+        }
+
+    def _scheduled_like(self, lane: LaneState, prompt: Prompt | None) -> list[LaneRun]:
+        return [run for run in self.like(lane, prompt) if run.schedule == lane.schedule]
 
     def answers_like(self, lane: LaneState) -> list[LaneRun]:
         """The newest run of each prompt with the settings of the lane's last one."""
@@ -116,4 +136,8 @@ def run_of(lane: LaneState, metrics: Metrics, prompt: Prompt) -> LaneRun:
         tuple(event.tokens for event in lane.round_events),
         lane.first.first.text if lane.first else "",
         lane.phase is Phase.STOPPED,
+        lane.strategy.drafts
+        and lane.strategy.on_target
+        and metrics.speedup is not None
+        and exceeds_tau(metrics.speedup, metrics.tokens_per_pass),
     )

@@ -86,10 +86,41 @@ def test_while_lanes_run_it_says_who_is_ahead_so_far() -> None:
         return said.text
 
     assert so_far(1.5) == "So far Draft model is 1.5 times as fast."
-    assert so_far(6.3, tokens=10) == "So far Draft model is ahead."
+    assert so_far(6.3, tokens=20) == "So far Draft model is ahead."
     for times in (0.98, 1.04):
         assert so_far(times) == "So far Draft model is as fast as the big model alone."
     assert so_far(0.8) == "So far the big model alone is ahead of Draft model."
+    early = score(2, "Draft model", 96.0, 0.2, done=False, tokens=4)
+    assert verdict([AR, early]) is None
+
+
+def test_what_was_stopped_is_compared_up_to_there_and_no_proof() -> None:
+    def stopped(times: float, tokens: int = 60, **more: Any) -> str:
+        lane = score(2, "Draft model", 60 * times, times, stopped=True, tokens=tokens, **more)
+        said = verdict([AR, lane], "F5")
+        assert said is not None
+        return said.text
+
+    assert stopped(1.5) == "Until it was stopped, Draft model was 1.5 times as fast."
+    assert stopped(0.8) == ("Until it was stopped, the big model alone was ahead of Draft model.")
+    assert stopped(5.1, tokens=20) == "Until it was stopped, Draft model was ahead."
+    assert stopped(5.1) == "Until it was stopped, Draft model was ahead."  # more than τ
+    assert stopped(5.1, tokens=11) == "Stopped too early to compare the lanes."
+    unknown = score(2, "Draft model", 0.0, 1.0, stopped=True)
+    said = verdict([AR, replace(unknown, speed=None, speedup=None)])
+    assert said is not None and said.text == "Stopped too early to compare the lanes."
+    assert "was stopped" not in stopped(1.5, left_out=True)  # the runs before count
+
+
+def test_why_a_lane_lost_tells_wrong_drafts_from_short_ones() -> None:
+    fast = replace(EAGLE, acceptance_rate=0.8, tokens_per_pass=6.0)
+    slow = score(2, "Draft model", 90.0, 1.5, tokens_per_pass=3.0, round_seconds=0.02)
+    wrong, short = (replace(slow, acceptance_rate=rate) for rate in (0.5, 1.0))
+    fast = replace(fast, round_seconds=0.02)
+    assert "Fewer of lane 2's guesses are right" in str(why_slowest([AR, wrong, fast]))
+    assert "Lane 2 drafts fewer tokens at a time: 3.0 tokens a pass, 6.0" in str(
+        why_slowest([AR, short, fast])
+    )
 
 
 def test_few_tokens_and_impossible_speeds_are_nothing_to_be_proud_of() -> None:
@@ -151,7 +182,8 @@ def test_of_answers_of_one_token_it_says_that_there_was_nothing_to_draft() -> No
     lanes = [LaneScore(number=n, title="Lane", is_baseline=n == 1, tokens=1) for n in (1, 2)]
     said = verdict(lanes)
     assert said is not None and said.short == "one token, nothing to draft"
-    assert verdict([lanes[0], replace(lanes[1], stopped=True)]) is None
+    early = verdict([lanes[0], replace(lanes[1], stopped=True)])
+    assert early is not None and early.short == "stopped too early to compare"
 
 
 def test_why_the_slowest_lane_lost() -> None:

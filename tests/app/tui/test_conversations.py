@@ -164,6 +164,17 @@ async def test_what_was_not_sent_is_in_the_prompt_the_next_time(store: Store) ->
         assert not stage.app.main.prompt.text
 
 
+async def test_a_question_that_was_sent_and_not_begun_is_in_the_prompt_the_next_time(
+    store: Store,
+) -> None:
+    async with opened(store) as stage:
+        await stage.type("Why so soon?")
+        await stage.press("enter")
+        assert stage.engine.asked(Run) and not stage.app.main.prompt.text
+        stage.app.exit()
+    assert store.remembered(UNSENT) == "Why so soon?"
+
+
 async def test_another_windows_text_that_was_not_sent_stays(store: Store) -> None:
     async with opened(store) as stage:
         await stage.app.workers.wait_for_complete()

@@ -173,14 +173,36 @@ async def test_runs_of_the_same_prompt_are_kept(play: Play) -> None:
         assert "tok/s, stopped" not in stage.text
         await stage.press("Z")
         await answer(stage, {"ar": 1.0, "draft": 2.0}, params=Params(gamma=2))
-        assert shares(stage.app.state) == [(1.0, 1.0, 1.0, 4), (2.0, 2.0, 2.0, 1)]
-        assert "up to 4 fair runs of this prompt" in stage.text
+        # only runs of all lanes as they are now: those before had another gamma
+        assert shares(stage.app.state) == [(1.0, 1.0, 1.0, 1), (2.0, 2.0, 2.0, 1)]
+        assert "fair runs of this prompt" not in stage.text
+        await answer(stage, {"ar": 1.0, "draft": 2.2}, params=Params(gamma=2))
         stage.app.change_params({"gamma": 2})
         await stage.resize(60, 24)
         await stage.press("r")
-        assert "up to 4 fair runs of this prompt, median ─" in stage.text
+        assert "2 fair runs of this prompt, median ─" in stage.text
         await stage.tell(Loaded("demo", "cpu", "float32", 2, 2048, LANES))
         assert stage.app.state.runs.like(stage.app.state.lanes["draft"]) == []
+
+
+async def test_a_run_that_was_disturbed_counts_only_where_there_is_no_other(play: Play) -> None:
+    async with play((100, 30), scoreboard=True) as stage:
+        await answer(stage, {"ar": 1.0, "draft": 4.3, "lookup": 2.3}, tokens_per_pass=3.0)
+        assert "can't be" in " ".join(stage.text.split()) and "4.3×?" in stage.text
+        await answer(stage, {"ar": 1.0, "draft": 2.0, "lookup": 2.3}, tokens_per_pass=3.0)
+        assert shares(stage.app.state) == [
+            (1.0, 1.0, 1.0, 1),
+            (2.0, 2.0, 2.0, 1),
+            (2.3, 2.3, 2.3, 1),
+        ]
+        assert "?" not in row(stage, "2 Draft model")
+        await answer(stage, {"ar": 1.0, "draft": 4.3, "lookup": 2.3}, tokens_per_pass=3.0)
+        assert shares(stage.app.state) == [
+            (1.0, 1.0, 1.0, 1),
+            (2.0, 2.0, 2.0, 1),
+            (2.3, 2.3, 2.3, 1),
+        ]
+        assert "The last run does not count" in " ".join(stage.text.split())
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from app.engine.events import Event, Finished, RunFinished
 from app.history.recording import RecordedTurn
 from app.history.replay import LOOP_SECONDS, side_by_side
 from app.tui.actions.slow_motion import last_turn, suitable_speed
+from app.tui.state.scores import scores
 from tests.support.scripted import metrics, prefilled, stepped
 from tests.support.stage import Play, Stage
 
@@ -91,7 +92,9 @@ async def test_space_plays_the_last_run_again_in_a_loop(play: Play) -> None:
         await stage.press("escape")
         assert stage.lines(1)[1] == "One two. three." and "● slow motion" not in stage.text
         assert stage.text.splitlines()[2:5] == before.splitlines()[2:5]
-        assert len(stage.app.state.runs.like(stage.app.state.lanes["ar"])) == 1  # counted once
+        state = stage.app.state
+        assert len(state.runs.like(state.lanes["ar"])) == 1  # counted once
+        assert {each.speed.count for each in scores(state) if each.speed} == {1}
         assert not stage.engine.asked(Stop)
 
 
