@@ -77,7 +77,8 @@ SOURCES: dict[str, tuple[float, Sample]] = {
 def judged() -> frozenset[str]:
     """The prompts of strangers by which the model is judged: what is written here for no answer
     of its own is not trained by chance either."""
-    lines = (RECIPE / "first_prompts_new.jsonl").read_text(encoding="utf-8").splitlines()
+    files = (RECIPE / f"first_prompts_{name}.jsonl" for name in ("new", "walk_in"))
+    lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]
     return frozenset(unknown.plain(json.loads(line)["prompt"]) for line in lines) - unknown.TAUGHT
 
 
