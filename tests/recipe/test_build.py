@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pytest
 
@@ -30,10 +31,17 @@ def test_every_source_gives_whole_conversations(name: str) -> None:
             assert all(message["content"].strip() for message in messages[1::2])
 
 
+def kept_question(record: Mapping[str, Any]) -> str:
+    """What is held out of a conversation: its first question. Where something is told first, such
+    as a favourite colour, it is how that is asked for."""
+    told = record["category"] == "unknown" and len(record["messages"]) > 2
+    return str(record["messages"][2 if told else 0]["content"])
+
+
 def test_what_is_held_out_is_never_trained() -> None:
     def first_prompts(held_out: bool, count: int) -> set[str]:
         prompts = {
-            str(record["messages"][0]["content"]).lower()  # type: ignore[index]
+            kept_question(record).lower()
             for record in conversations(count, 4, held_out)
             # What is asked for at random is asked for in few ways, with answers drawn anew; and the
             # head of all sources is asked in so few that a slip or a lost "?" makes two alike.
