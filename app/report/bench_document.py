@@ -85,7 +85,9 @@ class Contest:
         return max(found, key=alike, default=None)
 
     def _row(self, name: str) -> Row:
-        """`matches_ar`: the number of prompts with the baseline's ids, where they must be equal."""
+        """`matches_ar`: the number of prompts with the baseline's ids, where they must be equal.
+        `lossy`: the text does not follow the target's distribution; `other_model`: it is none of
+        the target's."""
         baseline, last = self.baseline(name), self.answers[-1]
         same = None
         if baseline and self._comparable(name, baseline):
@@ -100,6 +102,9 @@ class Contest:
             "baseline": baseline,
             **self._figures(name, baseline, range(len(self.categories))),
             "matches_ar": same,
+            "lossy": self._lossy(name),
+            "other_model": (strategy := self._strategy(name)) is not None
+            and not (strategy.on_target or strategy.remote),
             "round_seconds": _round_seconds(self._stats(name)),
             "categories": {
                 category: self._figures(name, baseline, prompts)
@@ -135,6 +140,11 @@ class Contest:
         on_target = strategy is None or strategy.on_target
         greedy = own.sampling.greedy and other.sampling.greedy
         return greedy and on_target and own.max_new_tokens == other.max_new_tokens
+
+    def _lossy(self, name: str) -> bool:
+        strategy, params = self._strategy(name), self.params[name]
+        typical = strategy is not None and strategy.typical and params.acceptance == "typical"
+        return typical and not params.sampling.greedy
 
     def _strategy(self, name: str) -> Strategy | None:
         return STRATEGIES[self.specs[name].strategy] if name in self.specs else None

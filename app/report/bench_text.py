@@ -30,9 +30,11 @@ def bench_report(document: Row) -> Report:
 
 def figure_cells(row: Row, answers: int) -> tuple[str, ...]:
     """Speed, speedup (with a ? if it can't be) and its range, α, τ, and how many of the `answers`
-    have the baseline's ids."""
+    have the baseline's ids, or why they need not."""
     spread = f"{row['speedup_low']:.2f}-{row['speedup_high']:.2f}" if row["speedup"] else ""
     same = "" if row["matches_ar"] is None else f"{row['matches_ar']} of {answers}"
+    if row.get("lossy") or row.get("other_model"):
+        same = "lossy" if row["lossy"] else "other model"
     rate, tau = row["acceptance_rate"], row["tokens_per_pass"]
     alpha = "" if rate is None else f"{rate:.0%}"
     doubt = "?" * bool(alpha and row["speedup"] and exceeds_tau(row["speedup"], tau))
