@@ -29,6 +29,7 @@ ESTIMATED_LIMITS = (
     "beyond the largest pass that was measured nothing is said"
 )
 CLEARLY = 1.1  # faster or slower
+FAR = 1.5  # times as much
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +112,14 @@ def stops_paying(throughputs: Mapping[int, Throughput]) -> int | None:
 
 
 def disagree(speedups: Iterable[float]) -> bool:
-    """Whether drafting clearly pays in a larger batch, though it clearly did not in a smaller one:
-    the measurements were disturbed. `speedups` from the smallest batch to the largest."""
+    """Whether drafting clearly pays in a larger batch, though it clearly did not in a smaller one,
+    or pays far more there: the measurements were disturbed. `speedups` from the smallest batch to
+    the largest."""
     found = list(speedups)
     least = accumulate(found, min)
     return any(
-        worst < 1 / CLEARLY and each > CLEARLY for worst, each in zip(least, found, strict=True)
+        (worst < 1 / CLEARLY and each > CLEARLY) or each > FAR * worst
+        for worst, each in zip(least, found, strict=True)
     )
 
 

@@ -48,6 +48,8 @@ def test_batches_that_disagree_say_nothing_of_where_it_pays() -> None:
     (text,) = verdict(row, [row], True)[1:]
     assert "64: 1.88x; these disagree, something else kept the machine busy" in text
     assert "still pays" not in text
+    zigzag = {"1": 2.37, "8": 1.14, "16": 1.04, "32": 2.07, "64": 1.44}
+    assert "disagree" in verdict({**row, "batch_speedups": zigzag}, [row], True)[1]
     near = {**row, "batch_speedups": {"1": 1.4, "2": 0.97, "4": 1.05}}
     assert "still pays" in verdict(near, [near], True)[1]
 
