@@ -154,7 +154,7 @@ WRONG = {
     "a password": (["--server", "http://me:pass@fox"], "must have no password"),
     "a query": (["--server", "http://fox?key=pass"], "must have no password or query"),
     "a name twice as strategy": (["--strategies", "server"], "--server URL"),
-    "nobody there": (["--server", "http://127.0.0.1:9"], "no lane can run: no server answers at"),
+    "nobody there": (["--server", "http://127.0.0.1:9"], "no lane can run: nobody answers at"),
     "load of nothing": (["--concurrency", "4"], "--concurrency is for servers"),
     "no number": (["--server", "http://127.0.0.1:9", "--concurrency", "0"], "concurrency"),
     "an empty model": (["--server", "http://fox", "--server-model", ""], "--server-model"),
