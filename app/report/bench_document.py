@@ -38,7 +38,9 @@ class Contest:
     def without(self, names: Collection[str]) -> Contest:
         """The contest of the others."""
         left = {name: own for name, own in self.params.items() if name not in names}
-        answers = [{name: repeat[name] for name in left} for repeat in self.answers]
+        answers: list[Mapping[str, Sequence[Answer]]] = [
+            {name: repeat[name] for name in left} for repeat in self.answers
+        ]
         specs = {name: spec for name, spec in self.specs.items() if name not in names}
         return replace(self, params=left, specs=specs, answers=answers)
 
