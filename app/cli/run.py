@@ -138,7 +138,7 @@ class _Conversations:
             }
             answers = (r["text"] for r in reports if r["finish_reason"] in ("stop", "length"))
             answer = next(answers, None)
-            if answer is None:  # every lane broke: nothing to continue from
+            if answer is None:  # every lane failed: nothing to continue from
                 return
             messages.append({"role": "assistant", "content": answer})
 

@@ -124,7 +124,7 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
     @classmethod
     def _not_demo(cls, families: dict[str, FamilyEntry]) -> dict[str, FamilyEntry]:
         if "demo" in families:
-            raise ValueError("demo is the family that comes along: take another name")
+            raise ValueError("demo is a built-in family: choose another name")
         return families
 
     @field_validator("family")

@@ -192,7 +192,7 @@ class Lanes:
             lane = Lane(spec, self.models)
         except Exception as error:  # a lost disk, too little memory: the other lanes go on
             known = isinstance(error, InputError)
-            why = str(error) if known else f"loading broke: {describe(error)}"
+            why = str(error) if known else f"loading failed: {describe(error)}"
             models.missing[spec.strategy] = why
             lane = Lane(spec, self.models)
         self._warm_up(lane)
@@ -205,7 +205,7 @@ class Lanes:
 
     def _warm_up(self, lane: AnyLane) -> None:
         if isinstance(lane, Lane):
-            with suppress(Exception):  # a lane that breaks will say so when it answers
+            with suppress(Exception):  # a lane that fails will say so when it answers
                 lane.warm_up()
 
     def _infos(self) -> tuple[LaneInfo, ...]:

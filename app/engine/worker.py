@@ -47,7 +47,7 @@ class Worker:
         try:
             self._until_closed()
         except BaseException as error:  # a lost GPU, a model's own code that exits
-            self._mailbox.emit(EngineExited(f"decoding broke: {describe(error)}"))
+            self._mailbox.emit(EngineExited(f"decoding failed: {describe(error)}"))
 
     def _until_closed(self) -> None:
         mailbox = self._mailbox
@@ -138,7 +138,7 @@ class Worker:
         except InputError as error:
             return str(error)
         except Exception as error:  # the screen shows it, whatever it is
-            return f"loading broke: {type(error).__name__}: {error}"
+            return f"loading failed: {type(error).__name__}: {error}"
         return None
 
     # Answering

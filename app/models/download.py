@@ -56,7 +56,7 @@ def find_source(source: str) -> tuple[Path | None, Repo | None]:
         raise InputError(f"no folder {source}: give a Hugging Face model folder or a hub id")
     cached = cached_folder(repo)
     if cached is None:
-        require_hub(source, "is no folder and not in the Hugging Face cache")
+        require_hub(source, "is neither a folder nor in the Hugging Face cache")
     return cached, repo
 
 

@@ -77,7 +77,7 @@ def cached_folder(repo: Repo) -> Path | None:
     return folder if folder.is_dir() else None
 
 
-def require_hub(source: str, there: str = "is not whole in the cache") -> None:
+def require_hub(source: str, there: str = "is incomplete in the cache") -> None:
     """Raise InputError soon if the hub can't be reached: its client would retry for minutes.
     `there`: what is there of the source."""
     from huggingface_hub import constants, get_session

@@ -120,7 +120,7 @@ def _lane_lines(lane: Row, most: int) -> Iterator[str]:
     tests = pluralize(tested, "tested draft")
     yield f"[{lane['lane']}] {len(rejected)} of {tests} rejected, {prompts}"
     if lane["reason"]:
-        yield f"broke: {lane['reason']}"
+        yield f"failed: {lane['reason']}"
     worst = sorted(rejected, key=lambda row: -(row["q"] or 0.0))[:most]
     if worst:
         of = f" ({len(worst)} of {len(rejected)}, --json has all)"

@@ -302,13 +302,13 @@ class Server:
         except (TimeoutError, httpx2.TimeoutException) as error:
             raise ServerError("the server does not answer in time") from error
         except httpx2.ConnectError as error:
-            line = f"nobody answers at {self.endpoint.url}: {quoted(str(error), self._key)}"
+            line = f"no server answers at {self.endpoint.url}: {quoted(str(error), self._key)}"
             raise ServerError(line) from error
         except (httpx2.NetworkError, httpx2.RemoteProtocolError) as error:
             raise ServerError("the connection broke in the middle of the answer") from error
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
             message = quoted(str(error), self._key) or type(error).__name__
-            raise ServerError(f"the server can't be understood: {message}") from error
+            raise ServerError(f"unexpected response from the server: {message}") from error
 
 
 @dataclass(frozen=True, slots=True)

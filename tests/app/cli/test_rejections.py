@@ -85,5 +85,5 @@ def test_a_lane_that_breaks_leaves_the_others(
     assert done.returncode == 1
     first, second = done.stdout.splitlines()[:2]
     assert first == "[lookup] 0 of 0 tested drafts rejected, 0 prompts"
-    assert second == "broke: RuntimeError: out of order"
+    assert second == "failed: RuntimeError: out of order"
     assert "[draft]" in done.stdout and "by level" in done.stdout

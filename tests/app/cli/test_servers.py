@@ -67,7 +67,7 @@ def test_run_beside_a_model(
     servers = ["--server", f"good={server_url}/plain", "--server", f"bad={server_url}/dies"]
     local = ["--target", family_folders.target, "--strategies", "ar", "--max-new-tokens", "8"]
     done = specchat("run", *servers, *local, "--prompt", "the quick", "--json")
-    assert done.returncode == 1  # a lane broke
+    assert done.returncode == 1  # a lane failed
     lanes = {lane["lane"]: lane for lane in json.loads(done.stdout)["runs"][0]["lanes"]}
     assert list(lanes) == ["ar", "good", "bad"]
     assert lanes["good"]["text"] == TEXT and lanes["good"]["same_text"] is False
@@ -136,7 +136,7 @@ WRONG = {
     "a password": (["--server", "http://me:pass@fox"], "must have no password"),
     "a query": (["--server", "http://fox?key=pass"], "must have no password or query"),
     "a name twice as strategy": (["--strategies", "server"], "--server URL"),
-    "nobody there": (["--server", "http://127.0.0.1:9"], "no lane can run: nobody answers at"),
+    "nobody there": (["--server", "http://127.0.0.1:9"], "no lane can run: no server answers at"),
     "load of nothing": (["--concurrency", "4"], "--concurrency is for servers"),
     "no number": (["--server", "http://127.0.0.1:9", "--concurrency", "0"], "concurrency"),
     "an empty model": (["--server", "http://fox", "--server-model", ""], "--server-model"),

@@ -59,7 +59,7 @@ from tests.support.echo_engine import EchoEngine, late, stuck
 
 PATIENCE_SECONDS = 60
 SPECS = (LaneSpec("ar", "ar"), LaneSpec("lookup", "lookup"))
-KILLED = "the decoding process ended by signal 9 (too little memory?)"
+KILLED = "the decoding process was killed by signal 9 (out of memory?)"
 
 
 @pytest.fixture

@@ -104,7 +104,7 @@ def test_a_server_that_is_gone_when_models_are_loaded_is_a_lane_all_the_same(
     session = open_session("ar", servers=parse_servers(["gone=http://127.0.0.1:9"]))
     assert session.loaded().lanes[-1].available
     events = session.turn("the quick")
-    assert "nobody answers" in (of(events, Finished, "gone")[-1].message or "")
+    assert "no server answers" in (of(events, Finished, "gone")[-1].message or "")
     assert reason_of(events, "ar") == "length"
 
 

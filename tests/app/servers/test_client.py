@@ -187,11 +187,11 @@ FAULTS = {
     "stalls": "nothing came for 0.4 seconds",
     "babbles": "nothing came for 0.6 seconds",
     "comments": "nothing came for 0.6 seconds",
-    "longline": "the server can't be understood",
+    "longline": "unexpected response from the server",
     "chunks": "connection broke",
-    "nojson": "the server sent what is no JSON: {a",
-    "array": "the server sent what is no JSON object: [1, 2]",
-    "deep": "the server sent what is no JSON",
+    "nojson": "the server sent invalid JSON: {a",
+    "array": "the server sent JSON that is not an object: [1, 2]",
+    "deep": "the server sent invalid JSON",
     "page": "the server sent text/html and no stream of events",
     "breaks": "out of memory a",
     "locked": "401 Unauthorized: Wrong key:; a key comes from SPECCHAT_SERVER_KEY or",
@@ -213,7 +213,7 @@ def test_nobody_there(background: Background) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         server = Server(Endpoint(f"http://127.0.0.1:{unused.getsockname()[1]}/v1"), HASTY)
-        with pytest.raises(ServerError, match="nobody answers at http://127.0.0.1"):
+        with pytest.raises(ServerError, match="no server answers at http://127.0.0.1"):
             background.submit(server.answer(QUESTION, lambda piece: None)).result(DEADLINE)
 
 
