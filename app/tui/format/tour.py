@@ -46,8 +46,8 @@ STEPS = (
     Step(
         "The race",
         "The first lane goes token by token. In the others a drafter guesses the next few tokens, "
-        "and one pass of the model checks them all. This is a recording, slowed down: who is done "
-        "first?",
+        "and one pass of the big model (the target) checks them all. This is a recording, slowed "
+        "down: which lane is done first?",
         "LanePane, #scores",
         Moment.PLAYING,
         panel="scores",
@@ -78,16 +78,16 @@ STEPS = (
         rejected=True,
     ),
     Step(
-        "What it came to",
+        "The result",
         "Fewer passes, the same text, sooner. Short answers say little: {run_again} runs the "
-        "question again and counts both. What the figures in the panes' edges mean you read when "
-        "the mouse rests on them.",
+        "question again and counts both. To read what a figure in a pane's edge means, rest the "
+        "mouse on it.",
         "#scores, LanePane",
         panel="scores",
     ),
     Step(
         "Settings",
-        "How far to guess (gamma), how freely to draw (temp) and more can be changed while an "
+        "How far to guess (gamma), how freely to sample (temp) and more can be changed while an "
         "answer runs. Unless a pane says LOSSY, guessing never changes what the model says, only "
         "how soon.",
         "#controls",
@@ -95,8 +95,8 @@ STEPS = (
     Step(
         "Your turn",
         "Type a question and press Enter; {app_examples} has examples. After a run {run_pause} "
-        "shows it again in slow motion. {app_help} has all keys and words, {app_palette} all "
-        "commands.",
+        "replays it in slow motion. {app_help} explains all keys and terms, {app_palette} lists "
+        "all commands.",
         "LanePane, #scores, #controls, #status, #title",
     ),
 )
