@@ -173,7 +173,7 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
             with prompt.prevent(Prompt.Changed):  # writing clears what is said
                 self.main.type(event.character)
             back = self.state.keys["run.stop"]
-            self.say(f"“{event.character}” is no command, so it is written: {back} goes back")
+            self.say(f"“{event.character}” is not a command, so it is typed: {back} goes back")
 
     async def pump(self) -> None:
         """Handle the engine's events. Labels are updated four times a second while rounds arrive,
@@ -332,11 +332,11 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         yield from commands(self, self.main)
         if self.state.stopped:
-            what = "With the answers that were stopped (Enter in the empty prompt)"
-            yield SystemCommand("Go on", what, self.action_continue)
-        what = "The curves of a training that runs (specchat heads watch)"
+            what = "Continue the stopped answers (Enter in the empty prompt)"
+            yield SystemCommand("Continue", what, self.action_continue)
+        what = "The curves of a running training (specchat heads watch)"
         yield SystemCommand("Watch a training", what, self.action_training)
-        yield SystemCommand("Tour", "What all this is, in a few steps", self.action_tour)
+        yield SystemCommand("Tour", "The screen explained in a few steps", self.action_tour)
         yield from self.exports.commands()
 
 

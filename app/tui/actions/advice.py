@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from app.models.assets import examples
@@ -25,15 +26,16 @@ class AdviceActions(AppBase):
             temperature = state.params.sampling.temperature
             known = self.advice if self.advised_on == self.advice_settings else None
             request = AdviceRequest(state.turns, prompts, temperature, known)
-            self.push_screen(AdviceScreen(self.engine, request), self._use_advice)
+            screen = AdviceScreen(self.engine, request)
+            self.push_screen(screen, partial(self._use_advice, screen))
 
-    def _use_advice(self, best: Mapping[str, Any] | None) -> None:
+    def _use_advice(self, screen: AdviceScreen, best: Mapping[str, Any] | None) -> None:
         """Give the settings to the lane in focus if it has that strategy and checkpoint, else to
         the first one that has them."""
         if best is None:
-            if self.advice is None:  # left before its end
-                again = self.state.keys["app.advise"]
-                self.say(f"Measuring was stopped; {again} begins it anew")
+            if self.advice is None:
+                what = "Measurement failed" if screen.failed else "Measurement stopped"
+                self.say(f"{what}; {self.state.keys['app.advise']} starts it again")
             return
         lane = self._lane_of(best["strategy"], best["checkpoint"])
         if lane is None:

@@ -198,7 +198,7 @@ class AppBase(App[None]):
                 if state.queued
                 else ""
             )
-            state.say(f"Taken back: ↑ in the prompt has it{waits}")
+            state.say(f"Taken back: press ↑ in the prompt to get it{waits}")
 
     def take_questions_back(self) -> None:
         while self.state.queued:

@@ -57,7 +57,7 @@ class ConversationActions(AppBase):
             self.state.say(
                 f"A new conversation; {undo} brings the last one back"
                 if before
-                else "This conversation is new: nothing was asked yet"
+                else "This conversation is already empty"
             )
         self.main.show_state()
 
@@ -105,7 +105,7 @@ class ConversationActions(AppBase):
         """The list of recorded conversations."""
         recorder, store = self.recorder, self.store
         if recorder is None or store is None:
-            self.say("Conversations are not kept here")
+            self.say("Conversations are not saved (--no-keep)")
             return
 
         def reopen(path: Path | None) -> None:
@@ -121,7 +121,7 @@ class ConversationActions(AppBase):
             return
         if entry.path == self.recorder.path:
             if self.state.running:
-                raise InputError("It is being answered")
+                raise InputError("It is still being answered")
             self.action_new_conversation()
         self.deleted[entry] = self.store.delete(entry.path)
 
@@ -219,7 +219,7 @@ class ConversationActions(AppBase):
             lane, tree = state.lanes[name], trees.get(name, "")
             known = tree if tree in lane.info.trees else lane.tree
             self.change_lane(name, overrides[name], known)
-        return f", with the settings that it had: {changed}{off}" if changed else off
+        return f", with its settings: {changed}{off}" if changed else off
 
 
 def goes_on_here(recording: Recording, state: AppState) -> str:
@@ -229,8 +229,8 @@ def goes_on_here(recording: Recording, state: AppState) -> str:
     suffix = "" if other == state.loaded.target else f", answered by {other}"
     answered = {name for turn in recording.turns for name in turn.answers}
     if unseen := sorted(answered - set(state.lanes)):
-        suffix += f"; not among the lanes now: {', '.join(unseen)}"
-    return f"“{shortened(recording.title, TITLE_CHARACTERS)}” goes on here{suffix}"
+        suffix += f"; not among the present lanes: {', '.join(unseen)}"
+    return f"“{shortened(recording.title, TITLE_CHARACTERS)}” continues here{suffix}"
 
 
 def events_of_lanes(recording: Recording, lanes: set[str]) -> Iterator[Event]:

@@ -49,14 +49,14 @@ class LaneActions(AppBase):
             state.say(state.ended or "Still loading")
         elif len(state.lanes) >= MAX_LANES:
             key = state.keys["lane.remove"]
-            state.say(f"There are {MAX_LANES} lanes, more have no room: {key} removes one")
+            state.say(f"{MAX_LANES} lanes is the maximum: {key} removes one")
         elif spec.endpoint is None and state.servers_only:
-            state.say(f"No model is loaded here: {state.keys['app.models']} opens one")
+            state.say(f"No model is loaded here: {state.keys['app.models']} loads one")
         else:
             self.engine.send(AddLane(spec, after.info.name if after else None))
-            later = "; it joins in the next run" if state.running else ""
+            later = "; it joins the next run" if state.running else ""
             title = spec.name if spec.endpoint else STRATEGIES[spec.strategy].title
-            state.say(f"Another lane: {title}{later}")
+            state.say(f"New lane: {title}{later}")
         self.main.show_state()
 
     def action_remove(self) -> None:
@@ -64,10 +64,10 @@ class LaneActions(AppBase):
         if lane is None or not state.loaded:
             return
         if state.ended or len(state.lanes) == 1:
-            state.say(state.ended or "The last lane stays")
+            state.say(state.ended or "The last lane can't be removed")
         else:
             undo = state.keys["run.undo"]
-            state.say(f"{state.label(lane.info.name)} is gone; {undo} brings it back")
+            state.say(f"{state.label(lane.info.name)} is removed; {undo} brings it back")
             self.engine.send(RemoveLane(lane.info.name))
         self.main.show_state()
 
@@ -127,7 +127,7 @@ class LaneActions(AppBase):
             self.open_models(options, specs)
             name = title_of(str(options.target))
             key = state.keys["run.undo"]
-            state.say(f"The conversation begins anew with {name} ({key} goes back)", 3.0)
+            state.say(f"New conversation with {name} ({key} goes back)", 3.0)
         self.main.show_state()
 
     def _fetch(self, name: str) -> None:
@@ -151,7 +151,7 @@ class LaneActions(AppBase):
             except InputError as error:
                 state.say(f"{name}: {error}", None)
             else:
-                state.say(f"{name} is here: {state.keys['app.models']} loads it", None)
+                state.say(f"{name} is downloaded: {state.keys['app.models']} loads it", None)
             state.download = ""
             self.main.show_state()
 

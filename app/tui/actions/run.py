@@ -113,7 +113,8 @@ class RunActions(AppBase):
         """A hint for users who type other programs' commands."""
         keys = self.state.keys
         leave, helps, all_keys = (keys[name] for name in ("app.quit", "app.help", "app.palette"))
-        self.say(f"{leave} quits, {helps} helps, {all_keys} has all; Enter asks it")
+        opens = f"{leave} quits, {helps} opens help, {all_keys} lists all commands"
+        self.say(f"{opens}; Enter sends this text")
 
     @on(Prompt.Changed)
     def clear_notice(self) -> None:
@@ -141,7 +142,8 @@ class RunActions(AppBase):
         own = [lane.effective_params(state.params) for lane in state.lanes.values() if lane.active]
         if state.turns and all(params.sampling.greedy for params in own):
             key = state.keys["view.temperature"]
-            self.say(f"At temperature 0 there is one answer only: {key} raises it")
+            always = "At temperature 0 the answer is always the same"
+            self.say(f"{always}: {key} goes to the temperature slider")
         else:
             self._run_again(redraw=True)
 
@@ -173,7 +175,7 @@ class RunActions(AppBase):
             request, state.running = state.to_continue(), True
             self.engine.send(request)
         else:
-            state.say(state.busy or "No answer of these models was stopped")
+            state.say(state.busy or "There is no stopped answer to continue")
         self.main.show_state()
 
     def action_leave(self) -> None:
@@ -254,10 +256,12 @@ class RunActions(AppBase):
                 self.engine.send(StepRound(name))
         elif state.turns:
             pause, step = state.keys["run.pause"], state.keys["run.step"]
-            self.say(f"Nothing runs: {pause} plays the last run again, then {step} is a round")
+            self.say(
+                f"Nothing is running: {pause} replays the last run, then {step} steps one round"
+            )
         if not going and any(lane.going for lane in state.lanes.values()):
             every = state.keys["run.step_all"]
-            self.say(f"{state.label(names[0])} is done: {every} is a round of all others")
+            self.say(f"{state.label(names[0])} is done: {every} steps all others one round")
 
     def action_speed(self, direction: int) -> None:
         """Change the speed of the slow motion."""
@@ -265,7 +269,7 @@ class RunActions(AppBase):
             self.slow_motion.player.change_speed(direction)
         else:
             pause = self.state.keys["run.pause"]
-            self.say(f"For slow motion: {pause} plays a finished run again")
+            self.say(f"For slow motion: {pause} replays a finished run")
 
     def action_schedule(self) -> None:
         schedule: Schedule = "race" if self.state.schedule == "fair" else "fair"
@@ -291,7 +295,7 @@ class RunActions(AppBase):
         if rule == "typical" and not asked:
             self._asked_for_typical = True
             key = state.keys["run.acceptance"]
-            self.say(f"{key} once more: typical acceptance, which is lossy above temperature 0")
+            self.say(f"{key} again: typical acceptance, which is lossy above temperature 0")
             return
         message = (
             "exact: every lane's text is what the target would say"
@@ -325,9 +329,11 @@ class RunActions(AppBase):
         elif reason := lane.info.reason:
             state.say(f"{label}: {reason}")
         elif state.running and not state.paused:
-            state.say(f"That needs a pause between two rounds: {state.keys['run.pause']} makes one")
+            state.say(
+                f"The test needs a pause between two rounds: {state.keys['run.pause']} pauses"
+            )
         elif not state.turns:
-            state.say("Ask something first: it is proven from there on")
+            state.say("Ask something first: the test continues from the last answer")
         else:
             self.push_screen(SamplingTestScreen(self.engine, lane.info.name, label))
         self.main.show_state()

@@ -59,13 +59,13 @@ class Undo:
         self.note_changes()
         state, change = self.app.state, self.stack.peek(back)
         if self.stack.waiting:
-            self.app.say("The last one is still in progress")
+            self.app.say("The last undo or redo is still in progress")
             return
         if not state.loaded:
             self.app.say("Still loading")
             return
         if change is None:
-            self.app.say("There is nothing to undo" if back else "There is nothing to do again")
+            self.app.say("There is nothing to undo" if back else "There is nothing to redo")
             return
         now, then, what, is_turn = change
         changed = now.differences(then).keys()
@@ -94,7 +94,7 @@ class Undo:
 
     def describe(self, what: str, back: bool) -> str:
         key = self.app.state.keys["run.redo"]
-        return f"Undone: {what}; {key} does it again" if back else f"Done again: {what}"
+        return f"Undone: {what}; {key} redoes it" if back else f"Redone: {what}"
 
     def _change_settings(self, then: Setup) -> None:
         state = self.app.state

@@ -50,7 +50,7 @@ def lane_title(state: AppState, number: int, lane: LaneState) -> tuple[list[Part
         first, *more = (shortest(text) for text in changed)
         left.append(Part(f"next {first}{'…' * bool(more)}", "$warning", 2))
     if state.answers_differ and lane.info.name == state.goes_on_from:
-        left.append(Part("next turn goes on here", "italic $primary", 5))
+        left.append(Part("next turn continues here", "italic $primary", 5))
     if (place := state.place(lane.info.name)) is not None:
         rank = 4 if changed else 1  # then it is of a race that is not the next one's
         style = "bold $success" if place == 0 else "$foreground"
@@ -205,13 +205,13 @@ def placeholder(state: AppState) -> str:
         names = ("run.stop", "run.pause", "view.next", "run.step")
         stop, pause, lanes, step = (state.keys[name] for name in names)
         if state.paused:
-            return f"Paused: {pause} goes on; {lanes}, {step}: one round; {stop} stops"
+            return f"Paused: {pause} resumes; {lanes}, {step}: one round; {stop} stops"
         stops = "takes one back" if state.queued else "stops"
         return f"Ask the next question; {pause} pauses, {stop} {stops}"
     if state.example and not state.queued:
         return state.example
     if state.stopped:
-        return "Ask the next question; Enter goes on with this one"
+        return "Ask the next question; Enter continues this one"
     if state.turns:
         return "Ask the next question"
     return f"Ask something, {state.keys['app.examples']} has examples"
@@ -228,7 +228,7 @@ def letters_are_text(state: AppState, token: bool) -> str:
     """After a click on a lane, or on a `token`, while the prompt has the letters."""
     leave, why = state.keys["run.stop"], state.keys["view.why"]
     if token:
-        return f"Typing goes here; {leave}, then {why} says why this token"
+        return f"Typing goes here; {leave}, then {why} explains this token"
     return f"Typing goes here; {leave} makes letters commands"
 
 
@@ -239,12 +239,13 @@ def status_left(state: AppState, verdict: Verdict | None = None, commands: str =
         return [Part(state.notice, "$warning")]
     if state.silent:
         again = state.keys["run.again"]
-        return [Part(f"Nothing from decoding for a minute: {again} begins it anew", "$warning")]
+        text = f"No output from the decoding process for a minute: {again} restarts it"
+        return [Part(text, "$warning")]
     if (played := state.slow_motion or state.replay) is not None:
         ends = Part(f"loops; {state.keys['run.stop']} ends it", "$quiet", 1)
         return [Part(played, "$primary"), *([ends] if state.replay is None else [])]
     if state.ended:
-        return [Part(f"{state.ended}: {state.keys['run.again']} begins it anew", "$error")]
+        return [Part(f"{state.ended}: {state.keys['run.again']} restarts it", "$error")]
     if state.queued:
         what = f" ({state.loading.what})" if state.loading else ""
         done = "this answer is done" if state.running else "the conversation is open"
@@ -265,11 +266,11 @@ def status_left(state: AppState, verdict: Verdict | None = None, commands: str =
     if commands and state.replay is None:
         return [Part(commands, "$quiet", 1)]
     if state.stopped:
-        return [Part("Stopped: Enter in the empty prompt goes on", "$primary")]
+        return [Part("Stopped: Enter in the empty prompt continues", "$primary")]
     if verdict is not None:
         return [Part(verdict.short, "bold $foreground")]
     if state.answers_differ and (leader := state.goes_on_from):
-        return [Part(f"The next turn goes on from {state.label(leader)}", "$quiet", 1)]
+        return [Part(f"The next turn continues from {state.label(leader)}", "$quiet", 1)]
     if state.has_kept and not state.turns:
         opens = state.keys["app.conversations"]
         return [Part(f"{opens} opens an earlier conversation, with its settings", "$quiet", 1)]
@@ -339,10 +340,12 @@ def not_recorded(state: AppState, lane: LaneState) -> str:
     if lane.unmeasurable:
         return f"No probabilities: {lane.unmeasurable}"
     if not state.can_measure:
-        return f"No probabilities recorded: {state.keys['run.again']} runs it again with them."
+        return (
+            f"No probabilities recorded: {state.keys['run.again']} runs it again and records them."
+        )
     if state.running:
-        return "No probabilities yet: worked out when the answer is done"
-    return "Working out the probabilities …"
+        return "No probabilities yet: computed when the answer is done"
+    return "Computing the probabilities …"
 
 
 def q_not_recorded(state: AppState, lane: LaneState) -> str:

@@ -128,7 +128,7 @@ def range_line(name: str, values: Sequence[float], rounds: int, decimals: int) -
     low, high = (f"{value:.{decimals}f}" for value in (min(values), max(values)))
     between = low if low == high else f"{low} to {high}"
     window = min(WINDOW, rounds)
-    each = f"{pluralize(window, 'round')} a point"
+    each = f"{pluralize(window, 'round')} per point"
     return _heading(f"{name} {between}, {each}")
 
 

@@ -126,7 +126,7 @@ def newest_stage(out: Path) -> Path:
     logs = sorted((out / "training").glob(f"**/{LOG}"), key=lambda log: log.stat().st_mtime)
     if not logs or not training_log(logs[-1].parent):
         raise InputError(
-            f"{out} holds no training that has reported yet: give the --out of one that runs"
+            f"{out} holds no training that has reported yet: give the --out of a running one"
         )
     return logs[-1].parent
 

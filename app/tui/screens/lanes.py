@@ -72,7 +72,7 @@ class MainScreen(LanesLayout):
                 again, others, leave = (self.state.keys[name] for name in names)
                 self.query_one("#failure", Static).update(
                     f"Nothing could be loaded:\n\n{event.message}\n\n"
-                    f"{again} tries again, {others} has other models, {leave} leaves."
+                    f"{again} tries again, {others} lists other models, {leave} quits."
                 )
             case _:
                 self.grid.handle_event(event, self.state)
@@ -151,7 +151,7 @@ class MainScreen(LanesLayout):
             self.engine.send(SetEnabled(name, lane.enabled))
             stopped = lane.enabled and lane.phase is Phase.STOPPED
             later = " when the others are done" * state.running
-            then = f": Enter in the empty prompt goes on with it{later}" * stopped
+            then = f": Enter in the empty prompt continues it{later}" * stopped
             state.say(f"{state.label(name)} is {'on' if lane.enabled else 'off'}{then}")
             state.choose_leader()
             if state.leader != leader:
@@ -269,7 +269,7 @@ class MainScreen(LanesLayout):
         if here and drafting and strategy and not (strategy.drafts or strategy.remote):
             self._go_to(drafting[0])
             label = state.label(drafting[0].name_of_lane)
-            state.say(f"{state.label(here.name_of_lane)} drafts nothing: this is {label}")
+            state.say(f"{state.label(here.name_of_lane)} does not draft: this is {label}")
 
     def _focus_what_is_shown(self) -> None:
         """Keep the focus where the user has begun to write."""
@@ -323,7 +323,7 @@ class MainScreen(LanesLayout):
                 pane.view.search(self.searched)
             number, count = pane.view.to_hit(step)
             on, back = (self.state.keys[name] for name in ("search.next", "search.before"))
-            more = f"; {on} goes on, {back} back" * (count > 1)
+            more = f"; {on} next, {back} previous" * (count > 1)
             self.state.say(f"{number} of {count}{more}" if count else "Not found")
             self.show_state()
 

@@ -124,7 +124,7 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
                 index = names.index(name)
             self._list.highlighted = min(index, len(names) - 1)
         else:
-            none = f"None with “{self._words}”" if self._words else "None yet"
+            none = f"No match for “{self._words}”" if self._words else "None yet"
             self._list.add_option(Option(Content(none), disabled=True))
         if not self._filtering:
             self.say()
@@ -207,7 +207,7 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
         if entry is not None and self.tried(lambda: self.require_own(entry)):
             self.ask_name(
                 self.name_of(entry),
-                f"Enter renames · {first_key(self, 'leave')} leaves the name as it is",
+                f"Enter renames · {first_key(self, 'leave')} keeps the old name",
                 lambda name: self.rename(entry, name),
             )
 

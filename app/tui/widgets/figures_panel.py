@@ -26,9 +26,9 @@ from app.tui.widgets.edge_scrollbar import EdgeScroll
 from app.tui.widgets.panel import Panel, title_of
 from decoding.stats import acceptance_by_position
 
-NOTHING_YET = "No round yet: the figures come with the answer."
-DRAFTS_NOTHING = "This lane drafts nothing: every round is one pass and one token."
-FROM_A_SERVER = "Pieces of text, as they came. A server tells its tokens and drafts at the end."
+NOTHING_YET = "No round yet: the figures appear with the answer."
+DRAFTS_NOTHING = "This lane does not draft: every round is one pass and one token."
+FROM_A_SERVER = "Pieces of text as they arrived. A server reports its tokens and drafts at the end."
 
 
 class FiguresPanel(Panel):
@@ -82,7 +82,7 @@ class FiguresPanel(Panel):
                 self._times.show(partial(time_lines, rounds, drafts))
             taus, speeds = history(rounds)
             self._tau.data, self._speed.data = taus, speeds
-            self._tau_range.update(range_line("tokens a pass (τ)", taus, end, 1))
+            self._tau_range.update(range_line("tokens per pass (τ)", taus, end, 1))
             self._speed_range.update(range_line("tok/s", speeds, end, 0))
         if rounds and drafts:
             self._accepted.show(partial(accepted_lines, rounds))

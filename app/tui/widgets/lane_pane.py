@@ -74,7 +74,7 @@ class LanePane(Vertical):
         self._row.show(folded(self.number, lane, f"{to_it} then {here}" if to_it else here))
         self._top.show(*lane_title(state, self.number, lane))
         if lane.active:
-            again = Part(f"✗ ended: {state.keys['run.again']} begins anew", "bold $error")
+            again = Part(f"✗ ended: {state.keys['run.again']} restarts it", "bold $error")
             self._bottom.show(lane_metrics(lane), [again] if state.ended else ())
         else:  # seen with tabs
             self._bottom.show([Part(why_off(lane, here))])

@@ -23,9 +23,9 @@ from app.tui.widgets.split_line import SplitLine
 from app.tui.widgets.tree_view import TreeView
 from decoding.round import Round
 
-NOTHING_YET = "No round yet: the trees come with the answer."
-DRAFTS_NOTHING = "This lane drafts nothing: Tab goes to one that does."
-FROM_A_SERVER = "A server does not say what it drafted, at most how much of it was accepted."
+NOTHING_YET = "No round yet: the trees appear with the answer."
+DRAFTS_NOTHING = "This lane does not draft: Tab goes to one that does."
+FROM_A_SERVER = "A server does not report what it drafted, at most how much of it was accepted."
 TIGHT_SHARE = 4  # levels have two columns unless they take more than 1/4 of the width
 
 

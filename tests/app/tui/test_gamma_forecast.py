@@ -132,7 +132,7 @@ async def test_it_comes_with_enough_rounds_and_stays(play: Play) -> None:
         await stage.press("tab")
         assert "estimated after 8 drafts, 0 so far" in row(stage)  # of the next lane
         await stage.press("shift+tab", "shift+tab")
-        assert "the lane in focus drafts nothing" in row(stage)
+        assert "the lane in focus does not draft" in row(stage)
 
 
 async def test_the_rounds_of_all_answers_with_these_settings_count(play: Play) -> None:

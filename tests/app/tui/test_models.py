@@ -52,7 +52,7 @@ async def test_opening_a_family_by_name_keeps_the_lanes(play: Play) -> None:
         assert "specchat heads convert medusa --target /models/mine" in stage.text
         await stage.press("enter")
         assert stage.engine.asked(OpenModels) == [OpenModels(MINE, SPECS)]
-        assert "The conversation begins anew with mine" in stage.text
+        assert "New conversation with mine" in stage.text
         assert "… loading" in stage.text and "Paris" not in stage.text
         await stage.tell(Loading("target mine", 0.1))
         await stage.type("Hi")
@@ -72,7 +72,7 @@ async def test_a_failed_load_is_reported_and_the_previous_models_return(play: Pl
         # and where nothing is left others can still be chosen
         await stage.press("f6", "down", "enter")
         await stage.tell(LoadFailed("it broke"))
-        assert "Nothing could be loaded" in stage.text and "F6 has other models" in stage.text
+        assert "Nothing could be loaded" in stage.text and "F6 lists other models" in stage.text
         await stage.press("f6", "enter")
         assert "Nothing could be loaded" not in stage.text
         await stage.load((lane("ar"),))
@@ -139,7 +139,7 @@ async def test_typing_narrows_the_list(play: Play, tmp_path: Path) -> None:
         await stage.type("m")
         await stage.press("down")
         await stage.type("ink")
-        assert "None with “mink”: Enter takes it for a folder" in stage.text
+        assert "No match for “mink”: Enter opens it as a folder" in stage.text
         await stage.press("enter")
         await stage.until(lambda: "no folder" in stage.text)
         await stage.press("backspace", "backspace")
@@ -191,7 +191,7 @@ async def test_the_newest_folder_counts_and_leaving_waits_for_none(
         folder = stage.app.screen.query_one(Input)
         folder.value = "slow"
         await stage.press("enter")
-        assert "Looking into it" in stage.text
+        assert "Reading the folder" in stage.text
         folder.value = "odd"
         await stage.press("enter")
         await stage.until(lambda: "the disk says no" in stage.text)
@@ -256,7 +256,7 @@ async def test_enter_waits_for_the_list_of_cached_models(
         stage.app.screen.query_one(Input).value = str(target)
         await stage.press("enter")
         await stage.until(lambda: False in looking)
-        assert "Looking for what drafts" in stage.text
+        assert "Looking for its drafters" in stage.text
         await stage.press("enter")
         disk.set()
         await stage.until(lambda: True in looking)
@@ -314,7 +314,7 @@ async def test_a_public_family_is_downloaded_after_a_question_while_all_goes_on(
         await stage.press("down", "down")
         assert "SmolLM2-1.7B-Instruct  3.2 GiB  Apache-2.0" in stage.text
         await stage.press("enter")
-        assert "Enter once more downloads 3.4 GiB" in stage.text
+        assert "Enter again downloads 3.4 GiB" in stage.text
         await stage.press("up", "down")
         assert "once more" not in stage.text  # the question was about another line
         await stage.press("enter", "enter")

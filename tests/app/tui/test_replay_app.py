@@ -102,7 +102,7 @@ async def test_the_lens_and_the_token_panel_know_what_was_recorded() -> None:
         assert (" seven", "step2") in runs and (" five", "step4") in runs
         pane.view.focus()
         text = await screen.press("shift+right", "w")
-        assert "correction: it stands" in text and "✓ " in text
+        assert "correction: it replaces" in text and "✓ " in text
 
 
 async def test_nobody_can_be_asked() -> None:

@@ -72,14 +72,14 @@ async def test_panels_say_what_a_server_does_not(play: Play) -> None:
         await ask(stage, done(Drafting(12, 6)))
         await stage.to_lane(2)
         await stage.press("v")
-        assert "A server does not say what it drafted" in stage.text
+        assert "A server does not report what it drafted" in stage.text
         await stage.press("v", "s")
-        assert "Pieces of text, as they came" in stage.text
+        assert "Pieces of text as they arrived" in stage.text
         await stage.press("s", "w")
         assert "·fox" in stage.text and "the server" in stage.text
         assert "A server's text comes in pieces" in stage.text
         await stage.press("w", "R")
-        assert "A server does not say which drafts were rejected" in stage.text
+        assert "A server does not report which drafts were rejected" in stage.text
         await stage.press("R", "l")
         assert "measur" not in stage.text
         assert not [each for each in stage.engine.asked(MeasureAnswer) if each.lane == "fox"]
@@ -90,7 +90,7 @@ async def test_with_servers_alone_a_local_lane_needs_a_model_first(play: Play) -
         await stage.load((FOX,))
         await stage.app.run_action("add_lane('lookup')")
         assert not stage.engine.asked(AddLane)
-        assert "No model is loaded here: F6 opens one" in stage.text
+        assert "No model is loaded here: F6 loads one" in stage.text
         assert isinstance(stage.app, LaneActions)
         stage.app._open_models(ModelOptions("other"))
         (opened,) = stage.engine.asked(OpenModels)

@@ -124,7 +124,7 @@ async def test_after_a_click_keys_lead_to_commands(play: Play) -> None:
         for key in ("escape", "tab"):
             await stage.pilot.click(stage.view(2), offset=(2, 1))
             await stage.press("left")
-            assert "Typing goes here; Esc, then w says why this token" in stage.text
+            assert "Typing goes here; Esc, then w explains this token" in stage.text
             await stage.press(key)
             assert "Letters are commands here" in stage.text and stage.view(2).cursor is not None
             await stage.press("x")
@@ -175,7 +175,7 @@ async def test_enter_asks_the_offered_question_from_a_lane_too(play: Play) -> No
 async def test_what_is_no_command_is_written_from_a_lane_too(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "H")
-        assert "“H” is no command, so it is written: Esc goes back" in stage.text
+        assert "“H” is not a command, so it is typed: Esc goes back" in stage.text
         await stage.press("e", "y")
         assert stage.app.main.prompt.text == "Hey"
         await stage.press("escape")
@@ -339,12 +339,15 @@ async def test_a_waiting_question_is_taken_back_by_escape(play: Play) -> None:
         await stage.press("enter")
         await stage.type("three")
         await stage.press("escape")
-        assert "Taken back: ↑ in the prompt has it" in stage.text and "waits" not in stage.text
+        assert (
+            "Taken back: press ↑ in the prompt to get it" in stage.text
+            and "waits" not in stage.text
+        )
         assert stage.app.main.prompt.text == "three"
         await stage.press("enter", "up", "up", "enter", "down")
         await stage.type("four")
         await stage.press("escape")
-        assert "Taken back: ↑ in the prompt has it; “three” still waits" in stage.text
+        assert "Taken back: press ↑ in the prompt to get it; “three” still waits" in stage.text
         await stage.press("escape")
         await stage.finish()
         assert stage.engine.asked(Run) == [Run("one")]
