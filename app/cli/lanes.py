@@ -33,7 +33,7 @@ def open_lanes(
     for name, lane in servers.items():
         say(f"asking {name} for its models")
         try:
-            lane.look().result()
+            lane.fetch_facts().result()
         except ServerError as error:
             lane.reason = str(error)
     lanes: dict[str, AnyLane] = {**servers}

@@ -124,7 +124,7 @@ class _Conversations:
                 reports = self._run_lanes(ids, asked, index)
             except InputError as error:  # a template that takes no second turn
                 ids = []
-                fresh = [lane.beside() for lane in self.lanes]
+                fresh = [lane.fresh_copy() for lane in self.lanes]
                 broken = {lane.spec.name: describe(error) for lane in fresh}
                 reports = self._reports(fresh, None, broken)
             yield {

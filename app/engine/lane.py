@@ -137,7 +137,7 @@ class Lane:
             notes.append(REDUCED_CACHE.format(kept))
         return "\n".join(filter(None, notes)) or None
 
-    def beside(self) -> Lane:
+    def fresh_copy(self) -> Lane:
         """The same lane before any answer."""
         return Lane(self.spec, self.models)
 

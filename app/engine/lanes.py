@@ -24,7 +24,7 @@ from app.servers.background import Background
 from app.strategies.lane_spec import LaneSpec, unique_name
 from decoding.errors import InputError, describe
 
-LOOK_SECONDS = 3.0  # for servers to describe themselves before the screen opens
+PROBE_TIMEOUT = 3.0  # seconds, for servers to describe themselves before the screen opens
 USUAL_CONTEXT = 32768  # tokens, for servers that do not report theirs
 
 
@@ -39,7 +39,7 @@ class Lanes:
         self._background = Background()
         self.models: LoadedModels | None = None  # None: all lanes are servers'
         servers = [self._server_lane(spec) for spec in request.specs if spec.endpoint]
-        looking = [lane.look() for lane in servers]
+        probes = [lane.fetch_facts() for lane in servers]
         local = [spec for spec in request.specs if spec.endpoint is None]
         if local:
             self.models = load_models(request.options, self._progress, local)
@@ -49,7 +49,7 @@ class Lanes:
         for lane in self._lanes:
             self._choose_tree(lane)
             self._warm_up(lane)
-        wait(looking, LOOK_SECONDS)  # a server that is silent now may still answer prompts
+        wait(probes, PROBE_TIMEOUT)  # a server that is silent now may still answer prompts
         facts = {
             "restored": restored,
             "lanes": self._infos(),

@@ -57,7 +57,7 @@ class Load:
 
 def answer_together(lane: ServerLane, questions: Sequence[Question], concurrency: int) -> Load:
     """Answer the questions, `concurrency` at a time. One that fails does not end the others."""
-    answers = [lane.beside() for _ in questions]
+    answers = [lane.fresh_copy() for _ in questions]
     errors: dict[int, str] = {}
     stopping = Event()
 

@@ -16,7 +16,7 @@ from app.servers.answer import Ending, Piece
 from app.servers.background import Background
 from app.servers.chunks import Question
 from app.servers.client import Facts, Server
-from app.servers.usage import Usage, settled
+from app.servers.usage import Usage, with_reported_counts
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES
 from decoding.errors import InputError
@@ -27,7 +27,7 @@ from decoding.stats import Stats
 if TYPE_CHECKING:
     from decoding.decoder import FinishReason
 
-LOOK_SECONDS = 0.05  # how often a waiting caller checks whether it is cancelled
+POLL_INTERVAL = 0.05  # seconds: how often a waiting caller checks whether it is cancelled
 SILENT_SECONDS = 10.0  # without a piece; then the next lane of a fair schedule begins
 
 
@@ -85,7 +85,7 @@ class ServerLane:
 
     @property
     def stats(self) -> Stats:
-        return settled(self._stats, self.usage)
+        return with_reported_counts(self._stats, self.usage)
 
     @property
     def target_passes(self) -> int:
@@ -129,13 +129,13 @@ class ServerLane:
         """The run's settings with the lane's overrides."""
         return with_settings(params, self.spec.overrides)
 
-    def beside(self) -> ServerLane:
+    def fresh_copy(self) -> ServerLane:
         """A lane for another answer of the same server, at the same time."""
         return ServerLane(self.spec, self.background, self.server)
 
-    def look(self) -> Future[Facts]:
+    def fetch_facts(self) -> Future[Facts]:
         """Ask the server for its models; the future raises ServerError if it does not answer."""
-        return self.background.submit(self.server.look())
+        return self.background.submit(self.server.fetch_facts())
 
     # An answer
 
@@ -223,7 +223,7 @@ class ServerLane:
                 self.receive()
                 if not self.arrived and self.finished is None:
                     with suppress(Empty):
-                        more.get(timeout=LOOK_SECONDS)
+                        more.get(timeout=POLL_INTERVAL)
         finally:
             self.close()
 

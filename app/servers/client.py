@@ -89,7 +89,7 @@ class Server:
     def _root(self) -> str:
         return self.endpoint.url.removesuffix("/v1")
 
-    async def look(self) -> Facts:
+    async def fetch_facts(self) -> Facts:
         """Request the list of models, which a server may not have. Raises ServerError if it does
         not answer, or rejects the key."""
         with self._clear_errors():
@@ -124,7 +124,7 @@ class Server:
         server's `counters` are not used for one of several simultaneous answers. Raises
         ServerError."""
         with self._clear_errors():
-            facts = self.facts or await self.look()
+            facts = self.facts or await self.fetch_facts()
             before = await self.counters() if counters else None
             body = question.body(self.model, facts.engine)
             async with self._stream(question.path, body, facts.engine) as (response, at):

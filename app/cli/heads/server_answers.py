@@ -68,7 +68,7 @@ class _Distillation:
         self._last_message = ""
 
     async def answer_all(self, concurrency: int) -> int:
-        await self._server.look()
+        await self._server.fetch_facts()
         sampling, total = self._params.sampling, len(self._conversations)
         target = self._server.model or self._server.endpoint.url
         drawn = [sampling.temperature, sampling.top_p, self._seed]

@@ -128,9 +128,9 @@ class AppBase(App[None]):
         pane = self.main.pane_here
         return self.state.lanes[pane.name_of_lane] if pane else None
 
-    def say(self, text: str, seconds: float | None = 6.0) -> None:
+    def show_notice(self, text: str, seconds: float | None = 6.0) -> None:
         """Show a notice in the status line."""
-        self.state.say(text, seconds)
+        self.state.show_notice(text, seconds)
         self.main.show_state()
 
     def change_params(self, values: Mapping[str, Any]) -> None:
@@ -183,7 +183,7 @@ class AppBase(App[None]):
         """Load other models with these lanes, and start a new conversation."""
         self.engine.send(OpenModels(options, specs))
         self.begin_conversation({role: options.source(role) for role in ROLES})
-        self.state.begin_anew()
+        self.state.forget_models()
         self.state.asked_for = options
 
     def take_back(self) -> None:
@@ -198,7 +198,7 @@ class AppBase(App[None]):
                 if state.queued
                 else ""
             )
-            state.say(f"Taken back: press ↑ in the prompt to get it{waits}")
+            state.show_notice(f"Taken back: press ↑ in the prompt to get it{waits}")
 
     def take_questions_back(self) -> None:
         while self.state.queued:

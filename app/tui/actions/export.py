@@ -83,7 +83,7 @@ class Exports:
     def _export_scoreboard(self, suffix: str) -> None:
         state, found = self.app.state, scores(self.app.state)
         if not any(score.speed for score in found):
-            self.app.say("There is nothing to export yet: ask something first")
+            self.app.show_notice("There is nothing to export yet: ask something first")
             return
         loaded = state.loaded
         facts = [
@@ -121,7 +121,7 @@ class Exports:
         """The file of the present conversation; without one, shows a notice."""
         path = self.app.recorder.path if self.app.recorder else None
         if path is None:
-            self.app.say("There is nothing to export yet")
+            self.app.show_notice("There is nothing to export yet")
         return path
 
     async def _notify_saved(self, saving: Awaitable[Path]) -> None:
@@ -149,7 +149,7 @@ class Exports:
         if recorder is None or path is None:
             return
         if recorder.store_of(path) is not self.app.store:
-            self.app.say(
+            self.app.show_notice(
                 "An asciicast is made from the saved file, and this conversation is not saved"
             )
         else:

@@ -59,24 +59,24 @@ class Undo:
         self.note_changes()
         state, change = self.app.state, self.stack.peek(back)
         if self.stack.waiting:
-            self.app.say("The last undo or redo is still in progress")
+            self.app.show_notice("The last undo or redo is still in progress")
             return
         if not state.loaded:
-            self.app.say("Still loading")
+            self.app.show_notice("Still loading")
             return
         if change is None:
-            self.app.say("There is nothing to undo" if back else "There is nothing to redo")
+            self.app.show_notice("There is nothing to undo" if back else "There is nothing to redo")
             return
         now, then, what, is_turn = change
         changed = now.differences(then).keys()
         if state.busy and (changed & {"models", "log"} or now.names != then.names):
-            self.app.say(state.busy)
+            self.app.show_notice(state.busy)
             return
         try:
             for entry in now.deleted - then.deleted:
                 self.app.restore_conversation(entry)
         except OSError as error:
-            self.app.say(f"The conversation can't be restored: {error.strerror or error}")
+            self.app.show_notice(f"The conversation can't be restored: {error.strerror or error}")
             return
         self.stack.begin(back, then, time.monotonic())
         message = self.describe(what, back)
@@ -90,7 +90,7 @@ class Undo:
         with suppress(OSError, InputError):  # else it stays
             for entry in then.deleted - now.deleted:
                 self.app.delete_conversation(entry)
-        self.app.say(message)
+        self.app.show_notice(message)
 
     def describe(self, what: str, back: bool) -> str:
         key = self.app.state.keys["run.redo"]
@@ -147,7 +147,7 @@ class Undo:
                 with recorder.store_of(then.path).append_to(then.path) as file:
                     file.write(self._cut.pop(then))
         except OSError as error:
-            self.app.say(f"The conversation can't be changed: {error.strerror or error}")
+            self.app.show_notice(f"The conversation can't be changed: {error.strerror or error}")
         else:
             self.app.state.runs.all = then.runs
             if then.path is not None:

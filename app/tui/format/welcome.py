@@ -8,7 +8,7 @@ from app.tui.state.app_state import AppState
 
 INTRODUCTION = (
     "One model answers in every pane: alone, token by token, and helped by a drafter.",
-    "A drafter guesses the next tokens; one pass of the big model (the target) keeps the right ones.",
+    "A drafter guesses a few tokens; one pass of the big model (the target) keeps the right ones.",
     "Fewer passes, the same answer, sooner. The measured speedup will appear here.",
 )
 OF_SERVERS = (

@@ -58,6 +58,6 @@ class ConversationsScreen(SavedList[Entry, Path]):
     def delete(self, entry: Entry) -> None:
         self._delete(entry)
 
-    def told_of_deleted(self, entry: Entry) -> str:
+    def deleted_notice(self, entry: Entry) -> str:
         back = f"{first_key(self, 'leave')}, then {self._undo} brings it back"
-        return f"{super().told_of_deleted(entry)}: {back}"
+        return f"{super().deleted_notice(entry)}: {back}"

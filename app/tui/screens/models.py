@@ -134,7 +134,8 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
         self._fill()
         self._list.focus()
         self._in_background("cache", cached_checkpoints, self._take_cached)
-        self._in_background("public", partial(public_states, self._library.public), self._tell)
+        read = partial(public_states, self._library.public)
+        self._in_background("public", read, self._take_public_states)
 
     def on_key(self, event: events.Key) -> None:
         """Typed characters go to the field, and keys that move through the list to the list."""
@@ -182,7 +183,7 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
         self._all += [each for each in models if each not in self._all]
         self._fill(self._here)
 
-    def _tell(self, states: dict[str, FamilyState]) -> None:
+    def _take_public_states(self, states: dict[str, FamilyState]) -> None:
         self._public = states
         self._fill(self._here)
 

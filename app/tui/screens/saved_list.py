@@ -77,7 +77,7 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
     def require_own(self, entry: Item) -> None:
         """Raises InputError for an entry that can be neither renamed nor deleted."""
 
-    def told_of_deleted(self, entry: Item) -> str:
+    def deleted_notice(self, entry: Item) -> str:
         return f"“{shortened(self.name_of(entry), NAME_CHARACTERS)}” is deleted"
 
     # The box
@@ -221,4 +221,4 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
             self.say(f"{key} once more deletes “{shortened(self.name_of(entry), NAME_CHARACTERS)}”")
         elif self.tried(lambda: self.delete(entry)):
             await self.fill()
-            self.query_one(Complaint).show(self.told_of_deleted(entry))
+            self.query_one(Complaint).show(self.deleted_notice(entry))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.content import Content
 from textual.widget import Widget
 
-from app.tui.format.bars import curve
+from app.tui.format.bars import speed_columns
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
 from app.tui.state.scores import measured_speeds
@@ -97,7 +97,7 @@ def forecast_line(found: Forecast, alpha: float | None, width: int) -> Content:
     styles = {now // each: "$warning", best // each: "$accepted"}
     parts: list[str | tuple[str, str]] = ["what if γ "] if width >= WIDE else []
     parts.append("0")
-    for column, block in enumerate(curve(peaks(found.speeds, each))):
+    for column, block in enumerate(speed_columns(peaks(found.speeds, each))):
         usual = "$foreground" if column * each <= seen else "$quiet"
         parts.append((block, styles.get(column, usual)))
     parts.append(f"{len(found.speeds) - 1}")

@@ -76,7 +76,7 @@ def test_where_it_is_narrow_a_notice_takes_the_place_of_the_scale() -> None:
     state, options = AppState(Params()), DisplayOptions(color_by="probability")
     shown = fitting([], legend(options, state), 50)[1]
     assert [part.text for part in shown][-2:] == ["≥.05", "<.05"]
-    state.say("Undone: temperature; Ctrl+Y redoes it")
+    state.show_notice("Undone: temperature; Ctrl+Y redoes it")
     assert fitting(status_left(state), legend(options, state), 50) == (status_left(state), [])
 
 

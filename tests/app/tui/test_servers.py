@@ -8,7 +8,7 @@ from app.config.model_options import ModelOptions
 from app.engine.commands import AddLane, MeasureAnswer, OpenModels
 from app.engine.events import PIECE, Finished, LaneInfo, Prefilled, RoundFinished
 from app.engine.metrics import metrics_of
-from app.servers.usage import Drafting, Usage, settled
+from app.servers.usage import Drafting, Usage, with_reported_counts
 from app.strategies.lane_spec import Endpoint
 from app.tui.actions.lanes import LaneActions
 from decoding.round import Round, TokenEvent, TokenFate
@@ -26,14 +26,14 @@ FIRST = Prefilled("fox", 0.12, TokenEvent(PIECE, "The", TokenFate.FIRST, -1))
 
 def said(text: str, index: int = 0) -> RoundFinished:
     record = Round(index, (PIECE,), (-1,), (), (PIECE,), 0, 0.0, 0.0, 0.0, 0.1)
-    now = metrics_of(settled(Stats(emitted=1, decode_seconds=0.1), None), 2, 0, None)
+    now = metrics_of(with_reported_counts(Stats(emitted=1, decode_seconds=0.1), None), 2, 0, None)
     shown = (TokenEvent(PIECE, text, TokenFate.PLAIN, index),)
     return RoundFinished("fox", record, shown, now)
 
 
 def done(drafting: Drafting, same: bool | None = None) -> Finished:
     usage = Usage(0.5, 11, drafting=drafting)
-    stats = settled(Stats(), usage)
+    stats = with_reported_counts(Stats(), usage)
     now = metrics_of(stats, 11, stats.passes, None)
     return Finished("fox", "stop", metrics=now, usage=usage, same_text=same)
 

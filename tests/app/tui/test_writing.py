@@ -439,7 +439,7 @@ async def test_what_is_said_ends_with_what_to_do_however_long(
     )
     async with play(size) as stage:
         rows = stage.app.main.query_one("#room").size.height
-        await stage.tell(RunRejected("Long", long, begin_anew=True))
+        await stage.tell(RunRejected("Long", long, suggests_new_conversation=True))
         assert f"{long} (Ctrl+N)" in " ".join(stage.text.split())
         assert size == (100, 30) or "\n holds 4096: shorten" in stage.text
         await stage.type("y")
