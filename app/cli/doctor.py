@@ -17,8 +17,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from app.background import in_background
 from app.cli.terminal import print_document, print_output
+from app.daemon_threads import in_background
 from app.strategies.registry import AUTOREGRESSIVE, STRATEGIES
 from app.text.plural import pluralize
 from app.text.units import format_bytes

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from app.config.settings import Settings
-from app.servers.chunks import Question
+from app.servers.protocol import Question
 from app.text.prompt_file import Message, Request
 from decoding.errors import InputError
 

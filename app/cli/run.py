@@ -18,7 +18,7 @@ from app.engine.load_test import Load, answer_together
 from app.engine.server_lane import ServerLane
 from app.engine.turn import answer_each, answer_seed
 from app.report.document import envelope, lane_report, settings_report, unavailable_report
-from app.servers.chunks import Question
+from app.servers.protocol import Question
 from app.text.prompt_file import Request
 from decoding.errors import InputError, describe
 from decoding.tokenizing.stopping import Stop

@@ -14,7 +14,7 @@ from app.engine.metrics import concurrent_baseline_speed, metrics_of
 from app.engine.out_of_memory import free_lane_caches
 from app.engine.server_lane import ServerLane
 from app.engine.token_events import tokens_at, tokens_in
-from app.servers.chunks import Question
+from app.servers.protocol import Question
 from decoding.params import Params, SamplingParams
 from decoding.tokenizing.stopping import Stop
 

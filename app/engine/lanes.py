@@ -20,7 +20,7 @@ from app.engine.memory import memory, weights
 from app.engine.server_lane import ServerLane, served_model
 from app.models.load_models import load_drafter, load_models
 from app.models.loaded import LoadedModels
-from app.servers.background import Background
+from app.servers.event_loop_thread import EventLoopThread
 from app.strategies.lane_spec import LaneSpec, unique_name
 from decoding.errors import InputError, describe
 
@@ -36,7 +36,7 @@ class Lanes:
         self._request, self._mailbox = request, mailbox
         self._gone: set[str] = set()  # names of removed lanes that must not be reused yet
         mailbox.trees.clear()  # names of trees differ between models
-        self._background = Background()
+        self._loop_thread = EventLoopThread()
         self.models: LoadedModels | None = None  # None: all lanes are servers'
         servers = [self._server_lane(spec) for spec in request.specs if spec.endpoint]
         probes = [lane.fetch_facts() for lane in servers]
@@ -86,7 +86,7 @@ class Lanes:
         )
 
     def _server_lane(self, spec: LaneSpec) -> ServerLane:
-        return ServerLane(spec, self._background)
+        return ServerLane(spec, self._loop_thread)
 
     def _lane(self, spec: LaneSpec) -> Lane:
         assert self.models is not None
@@ -104,7 +104,7 @@ class Lanes:
         specs = (replace(e.spec, tree=trees.get(e.spec.name, e.spec.tree)) for e in self._lanes)
         request = replace(self._request, specs=tuple(specs))
         self._lanes.clear()
-        self._background.close()
+        self._loop_thread.close()
         del self.models
         gc.collect()  # modules and the hooks on them hold each other
         if torch.cuda.is_available():

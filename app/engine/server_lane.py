@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from app.engine.events import PIECE, LaneInfo
 from app.servers.answer import Ending, Piece
-from app.servers.background import Background
-from app.servers.chunks import Question
 from app.servers.client import Facts, Server
+from app.servers.event_loop_thread import EventLoopThread
+from app.servers.protocol import Question
 from app.servers.usage import Usage, with_reported_counts
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES
@@ -43,11 +43,11 @@ class ServerLane:
     time between two pieces is a round. The counts of tokens, passes and drafts are those that the
     server reports at the end.
 
-    `ask` begins an answer, which arrives in the `background`; `receive` returns what has arrived.
+    `ask` begins an answer, which arrives in the background; `receive` returns what has arrived.
     """
 
     def __init__(
-        self, spec: LaneSpec, background: Background, server: Server | None = None
+        self, spec: LaneSpec, loop_thread: EventLoopThread, server: Server | None = None
     ) -> None:
         """`server` is given to share the one of another lane, for simultaneous answers."""
         assert spec.endpoint is not None
@@ -63,7 +63,7 @@ class ServerLane:
         self.note: str | None = None
         self.params = Params()  # of the answer
         self._alone = server is None
-        self.background = background
+        self.loop_thread = loop_thread
         self._stats = Stats()
         self._answer: Future[Ending] | None = None
         self._arrived: deque[Piece] = deque()
@@ -131,11 +131,11 @@ class ServerLane:
 
     def fresh_copy(self) -> ServerLane:
         """A lane for another answer of the same server, at the same time."""
-        return ServerLane(self.spec, self.background, self.server)
+        return ServerLane(self.spec, self.loop_thread, self.server)
 
     def fetch_facts(self) -> Future[Facts]:
         """Ask the server for its models; the future raises ServerError if it does not answer."""
-        return self.background.submit(self.server.fetch_facts())
+        return self.loop_thread.submit(self.server.fetch_facts())
 
     # An answer
 
@@ -159,7 +159,7 @@ class ServerLane:
 
         question = replace(question, params=self.params)
         work = self.server.answer(question, on_piece, counters=self._alone, asked=asked)
-        self._answer = self.background.submit(work)
+        self._answer = self.loop_thread.submit(work)
         self._answer.add_done_callback(lambda _: arrived())
 
     @property

@@ -14,7 +14,6 @@ from app.engine.commands import (
     StartSamplingTest,
     Turn,
 )
-from app.engine.config import SessionConfig
 from app.engine.conversation import Conversation, ConversationTooLong, PromptContext
 from app.engine.events import (
     EngineExited,
@@ -26,7 +25,8 @@ from app.engine.events import (
     RunStarted,
 )
 from app.engine.mailbox import Mailbox
-from app.servers.chunks import Question
+from app.engine.session_config import SessionConfig
+from app.servers.protocol import Question
 from decoding.errors import InputError, describe
 
 if TYPE_CHECKING:  # these import torch; they are imported on the thread

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.background import in_background
+from app.daemon_threads import in_background
 from decoding.errors import InputError
 
 PROBE_SECONDS = 4.0

@@ -15,8 +15,8 @@ import httpx2
 
 from app.servers.acceptance import Counters, drafting_between, is_list, read_counters
 from app.servers.answer import AnswerStream, Ending, Piece
-from app.servers.chunks import Question, error_message, extras, read_chunk
 from app.servers.errors import KEYS, ServerError, api_key, quoted
+from app.servers.protocol import Question, error_message, extras, read_chunk
 from app.servers.sampling import NAMED, TRANSFORMERS
 from app.servers.usage import Drafting
 from app.strategies.lane_spec import Endpoint

@@ -12,7 +12,7 @@ from app.config.model_options import ModelOptions
 from app.config.overrides import parse_strategies
 from app.engine.commands import AddLane, RemoveLane
 from app.models.library import title_of
-from app.models.public import fetch
+from app.models.public_families import fetch
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import DEFAULT_STRATEGIES, STRATEGIES
 from app.strategies.strategy import DEFAULT_TREE

@@ -17,8 +17,8 @@ from app.config.overrides import parse_values
 from app.engine.commands import StartAdvice, StopAdvice
 from app.engine.events import Advice
 from app.engine.protocol import Engine
-from app.report.advice import TEMPERATURES
 from app.report.advice_text import format_advice
+from app.report.speedup_estimate import TEMPERATURES
 from app.text.plural import pluralize
 from app.tui.format.advice import advice_lines, snippets
 from app.tui.format.labels import labelled_progress

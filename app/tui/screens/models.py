@@ -30,7 +30,7 @@ from app.models.catalog import (
 )
 from app.models.hub import display_name
 from app.models.library import ModelLibrary
-from app.models.public import FamilyState, family_state, machine_memory
+from app.models.public_families import FamilyState, family_state, machine_memory
 from app.text.terminal_text import shortened
 from app.text.units import format_bytes
 from app.tui.background import run_in_background

@@ -41,7 +41,6 @@ from app.engine.commands import (
     Stop,
     Turn,
 )
-from app.engine.config import SessionConfig
 from app.engine.events import (
     EngineExited,
     Event,
@@ -53,6 +52,7 @@ from app.engine.events import (
     RunRejected,
 )
 from app.engine.process import SessionProcess
+from app.engine.session_config import SessionConfig
 from app.strategies.lane_spec import LaneSpec
 from decoding.params import Params, SamplingParams
 from tests.support.echo_engine import EchoEngine, late, stuck

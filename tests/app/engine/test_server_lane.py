@@ -20,7 +20,6 @@ from app.engine.commands import (
     StartSamplingTest,
     Stop,
 )
-from app.engine.config import SessionConfig
 from app.engine.events import (
     Advice,
     Event,
@@ -32,6 +31,7 @@ from app.engine.events import (
     SamplingTest,
 )
 from app.engine.session import Session
+from app.engine.session_config import SessionConfig
 from app.history.document import conversation_document
 from app.history.log import read_log
 from app.history.parse_document import read_document

@@ -21,7 +21,7 @@ from app.engine.out_of_memory import out_of_memory
 from app.engine.turn import TurnRunner, answer_seed
 from app.models.load_models import load_models
 from app.models.loaded import LoadedModels
-from app.servers.chunks import Question
+from app.servers.protocol import Question
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import MEDUSA
 from decoding.params import Params, SamplingParams

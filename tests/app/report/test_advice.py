@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from app.report.advice import estimate_speedup
 from app.report.advice_document import Candidate, Outcome, advice_document
 from app.report.answer import Answer, Timing
 from app.report.engines import Choice
+from app.report.speedup_estimate import estimate_speedup
 from app.strategies.lane_spec import LaneSpec
 from decoding.cost.curve import BatchCosts, Curve
 from decoding.params import Params
