@@ -28,7 +28,7 @@ from app.strategies.roles import ROLES
 from app.text.terminal_text import shortened
 from app.tui.actions.slow_motion import SlowMotion, progress_line
 from app.tui.drawn_text import DrawnText
-from app.tui.format.labels import QUEUED_CELLS
+from app.tui.format.status import QUEUED_CELLS
 from app.tui.screens.advice import AdviceScreen
 from app.tui.screens.lanes import MainScreen
 from app.tui.screens.sampling_test import SamplingTestScreen

@@ -12,8 +12,8 @@ from app.engine.events import Memory
 from app.text.plural import pluralize
 from app.text.units import format_bytes
 from app.tui.format.bars import TIME_GLYPHS, bar, shares, time_bar
-from app.tui.format.labels import pass_name
 from app.tui.format.numbers import percent, seconds
+from app.tui.format.round_labels import pass_name
 from decoding.round import Round
 from decoding.stats import Position
 

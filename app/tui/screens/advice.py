@@ -21,7 +21,7 @@ from app.report.advice_text import format_advice
 from app.report.speedup_estimate import TEMPERATURES
 from app.text.plural import pluralize
 from app.tui.format.advice import advice_lines, snippets
-from app.tui.format.labels import labelled_progress
+from app.tui.format.status import labelled_progress
 from app.tui.keys.key_names import first_key
 from app.tui.widgets.keyed_box import KeyedScroll
 from decoding.errors import InputError

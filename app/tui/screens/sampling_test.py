@@ -13,8 +13,8 @@ from textual.widgets import Static
 from app.engine.commands import StartSamplingTest, StopSamplingTest
 from app.engine.events import SamplingTest
 from app.engine.protocol import Engine
-from app.tui.format.labels import labelled_progress
 from app.tui.format.sampling_test import intro, table, verdict
+from app.tui.format.status import labelled_progress
 from app.tui.keys.key_names import first_key
 
 REPETITIONS = 400

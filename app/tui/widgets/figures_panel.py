@@ -9,7 +9,6 @@ from textual.containers import Vertical
 from textual.widget import Widget
 from textual.widgets import Sparkline, Static
 
-from app.tui.format.labels import lane_metrics, why_off
 from app.tui.format.metrics import (
     accepted_lines,
     history,
@@ -18,6 +17,7 @@ from app.tui.format.metrics import (
     range_line,
     time_lines,
 )
+from app.tui.format.pane_edges import lane_metrics, why_off
 from app.tui.format.parts import Part
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 
-from app.tui.format.labels import folded, lane_metrics, lane_title, why_off
+from app.tui.format.pane_edges import folded, lane_metrics, lane_title, why_off
 from app.tui.format.parts import Part
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState

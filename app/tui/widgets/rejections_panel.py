@@ -19,7 +19,7 @@ from textual.widgets import DataTable, Static
 
 from app.report.rejections import Level, Rejection, levels_of, rejections
 from app.text.plural import pluralize
-from app.tui.format.labels import not_recorded, q_not_recorded, why_off
+from app.tui.format.pane_edges import why_off
 from app.tui.format.parts import Part
 from app.tui.format.rejections import (
     COLUMNS,
@@ -30,6 +30,7 @@ from app.tui.format.rejections import (
     ordered,
     share_lines,
 )
+from app.tui.format.round_labels import not_recorded, q_not_recorded
 from app.tui.keys.key_names import first_key
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState

@@ -5,16 +5,15 @@ from __future__ import annotations
 from textual.app import ComposeResult
 from textual.widget import Widget
 
-from app.tui.format.labels import (
+from app.tui.format.pane_edges import LOSSY, why_off
+from app.tui.format.parts import Part
+from app.tui.format.round_labels import (
     BAR_CELLS,
-    LOSSY,
     not_recorded,
     round_counts,
     round_times,
     round_total,
-    why_off,
 )
-from app.tui.format.parts import Part
 from app.tui.format.tree import tree_lines
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState

@@ -8,7 +8,8 @@ import pytest
 
 from app.engine.commands import RecordProbabilities
 from app.engine.events import Finished, RoundFinished
-from app.tui.format.labels import legend, status_left
+from app.tui.format.legend import legend
+from app.tui.format.status import status_left
 from app.tui.state.app_state import AppState
 from app.tui.themes import DARK, LANE_COLORS, LIGHT, lane_color
 from app.tui.tokens import lens

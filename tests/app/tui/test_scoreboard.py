@@ -10,7 +10,7 @@ import pytest
 
 from app.engine.commands import Run
 from app.engine.events import Finished, Loaded, RunFinished, RunStarted, Schedule
-from app.tui.format.labels import lane_title
+from app.tui.format.pane_edges import lane_title
 from app.tui.state.app_state import AppState
 from app.tui.state.scores import scores
 from decoding.params import Params, SamplingParams
