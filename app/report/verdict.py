@@ -178,8 +178,8 @@ def verdict(scores: Sequence[LaneScore], again: str = "") -> Verdict | None:
         passes = f"{passes} instead of {plain.passes}"
         fewer = f"{best.passes} passes instead of {plain.passes}"
     else:  # one answer may be longer, or was stopped later
-        tau = f"{best.tokens_per_pass or 1.0:.1f}"
-        fewer, passes = f"{tau} tokens per pass", f"{tau} tokens per target pass"
+        tokens = f"{best.tokens_per_pass or 1.0:.1f} tokens"
+        fewer, passes = f"{tokens} per pass", f"{tokens} per target pass"
     text = f"{best.title} is {times}{_same(best)}: {passes}."
     return Verdict(text, f"{short}, {fewer}{_same_short(best)}", factor, best.number)
 

@@ -35,7 +35,7 @@ class Prompt(TextArea):
         ),
         Binding(
             "ctrl+d", "erase_or_leave", "Erase", False, id="prompt.erase",
-            tooltip="Delete the next character; in an empty prompt, say how to quit",
+            tooltip="Erase the next character; in an empty prompt, say how to quit",
         ),
     ]  # fmt: skip
 

@@ -54,7 +54,7 @@ def test_batches_that_disagree_say_nothing_of_where_it_pays() -> None:
 
 def test_one_answer_says_nothing_of_how_sure_it_is() -> None:
     one = {**ROW, "speedup_low": 2.0, "speedup_high": 2.0, "answers": 1, "prompts": 1}
-    assert "(of a single answer: measure longer" in verdict(one, [one], True)[0]
+    assert "(from a single answer: measure longer" in verdict(one, [one], True)[0]
 
 
 def test_where_nothing_pays_that_is_said() -> None:

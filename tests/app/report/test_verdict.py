@@ -45,7 +45,7 @@ def test_speedups_that_do_not_go_with_the_speeds_beside_them() -> None:
     assert doubt_about_speeds([slow_at_first]) is None  # nothing to compare it with
     assert doubt_about_speeds([AR, score(2, "Draft model", 90.0, 1.51)]) is None  # reads 1.5 too
     a_little = score(2, "Draft model", 90.0, 1.6)  # not 90 / 60, as the figures beside it say
-    assert "while both ran" in (doubt_about_speeds([AR, a_little]) or "")
+    assert "while both were running" in (doubt_about_speeds([AR, a_little]) or "")
 
 
 def test_the_big_number_is_said_in_one_plain_sentence() -> None:

@@ -58,7 +58,7 @@ async def test_delete_removes_the_lane_in_focus_and_ignores_its_late_events(
         await stage.press("delete")
         assert stage.engine.asked(RemoveLane) == [RemoveLane("draft")]
         await stage.tell(LanesChanged((LANES[0], *LANES[2:])), Finished("draft", "stopped"))
-        assert "Draft model" not in stage.text.replace("2 Draft model is gone", "")
+        assert "Draft model" not in stage.text.replace("2 Draft model is removed", "")
         assert "Paris" in "".join(stage.lines(1))
         neighbour = stage.app.main.grid.pane_of("lookup")
         assert neighbour.view.has_focus and stage.app.main.pane_here is neighbour

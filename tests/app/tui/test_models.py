@@ -131,7 +131,7 @@ async def test_typing_narrows_the_list(play: Play, tmp_path: Path) -> None:
     async with play(library=LIBRARY) as stage:
         await stage.press("f6")
         await stage.type("mi")
-        assert "mine" in stage.text and "demo  a family" not in stage.text
+        assert "mine" in stage.text and "demo  a named family" not in stage.text
         await stage.press("enter")
         assert stage.engine.asked(OpenModels) == [OpenModels(MINE, SPECS)]
         await stage.load()
@@ -145,7 +145,7 @@ async def test_typing_narrows_the_list(play: Play, tmp_path: Path) -> None:
         await stage.press("backspace", "backspace")
         assert "mine" in stage.text and "no folder" not in stage.text
         await stage.press("ctrl+u", "slash")  # a path: nothing is left out
-        assert "mine" in stage.text and "demo  a family" in stage.text
+        assert "mine" in stage.text and "demo  a named family" in stage.text
 
 
 async def test_a_disk_that_hangs_does_not_hold_up_the_screen(
@@ -325,7 +325,7 @@ async def test_a_public_family_is_downloaded_after_a_question_while_all_goes_on(
         await stage.press("enter")
         assert stage.engine.asked(Run) == [Run("Hi")]
         arrived.set()
-        await stage.until(lambda: "smollm2 is here: F6 loads it" in stage.text)
+        await stage.until(lambda: "smollm2 is downloaded: F6 loads it" in stage.text)
         assert not stage.engine.asked(OpenModels)
         await stage.tell(RunFinished(0, False))
         await stage.press("f6", "down", "down", "enter")

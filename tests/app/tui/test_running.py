@@ -359,7 +359,7 @@ async def test_a_load_failure_can_be_read_and_the_app_lives_on(play: Play) -> No
         await stage.press("enter")
         await stage.tell(LoadFailed("/models/none: no config.json\nGive --target a folder."))
         assert "/models/none: no config.json" in stage.text
-        assert "Give --target a folder." in stage.text and "Ctrl+Q leaves" in stage.text
+        assert "Give --target a folder." in stage.text and "Ctrl+Q quits" in stage.text
         assert stage.app.main.prompt.text == "Early" and "F5 tries again" in stage.text
         await stage.press("enter")
         assert stage.engine.opened == 2 and "Nothing could" not in stage.text

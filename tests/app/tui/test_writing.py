@@ -498,7 +498,7 @@ async def test_a_long_prompt_shows_its_end_after_a_resize(play: Play) -> None:
 async def test_what_was_said_does_not_outlive_its_moment(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "3", "delete")
-        assert "3 Prompt lookup is gone" in stage.text
+        assert "3 Prompt lookup is removed" in stage.text
         await stage.press("2")
         assert "is gone" not in stage.text
         await stage.type("i")
