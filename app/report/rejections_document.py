@@ -125,7 +125,7 @@ def _lane_lines(lane: Row, most: int) -> Iterator[str]:
     if worst:
         of = f" ({len(worst)} of {len(rejected)}, --json has all)"
         yield ""
-        yield f"the surest first{of if len(worst) < len(rejected) else ''}"
+        yield f"most confident first{of if len(worst) < len(rejected) else ''}"
         yield (
             f"{'prompt':>6}{'round':>6} {'drafted':<12}{'wanted':<11}{'level':>5}{'rank':>5}"
             f"{'p':>6}{'q':>6}{'bits':>5}  kind"

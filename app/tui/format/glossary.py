@@ -101,13 +101,13 @@ FIGURES = [
                "and values that lanes keep of their tokens."),
 ]  # fmt: skip
 REJECTIONS = [
-    ("drafted", "the drafter's likeliest token at the first level that the target refused; wanted: "
-                "the token that came instead. Enter goes to it in the answer."),
+    ("drafted", "the drafter's likeliest token at the first level that the target rejected; "
+                "wanted: the token that came instead. Enter goes to it in the answer."),
     ("head, level", "how deep in the draft: Medusa has a head for each level."),
-    ("rank, p", "where the target itself ranks the drafted token, 1 its likeliest, low: none of "
+    ("rank, p", "where the target itself ranks the drafted token, 1 its likeliest, low: not among "
                 "its five likeliest; its probability, before temperature and cuts."),
-    ("q, bits", "the drafter's own probability, known of rounds that were drafted while this or "
-                "another panel with probabilities was open; how unsure the target was there."),
+    ("q, bits", "the drafter's own probability, known for rounds drafted while this or another "
+                "panel with probabilities was open; how unsure the target was there."),
     ("accepted, 1st", "of the tested levels, where a guess was accepted; where the likeliest one "
                       "was. Over the session's answers with these settings. Kinds are those of the "
                       "token that came."),

@@ -159,7 +159,7 @@ class TokenFacts:
         p, least = record.tempered_p[self.token.node], record.thresholds[self.token.node]
         sign = "above" if p > least else "not above"
         rule = f"min(ε, δ·e^-H) = {probability(least)}"
-        return f"p by temperature alone {probability(p)}, {sign} {rule}"
+        return f"p with temperature alone {probability(p)}, {sign} {rule}"
 
     @property
     def summary(self) -> str:

@@ -54,7 +54,7 @@ STEPS = (
     ),
     Step(
         "Colours",
-        "Underlined: a guess that the model agreed with. Struck through: a guess that it refused, "
+        "Underlined: a guess that the model agreed with. Struck through: a guess that it rejected, "
         "which is not in the answer. Bold: the model's own token, the last of every pass. Later, "
         "with the pane in focus, ← and → go through them.",
         "LanePane.-here, #status",
@@ -62,7 +62,7 @@ STEPS = (
     ),
     Step(
         "One pass, as a tree",
-        "What was guessed for one pass: ✓ accepted, ✗ refused, · never tested, ◆ the model's own "
+        "What was guessed for one pass: ✓ accepted, ✗ rejected, · never tested, ◆ the model's own "
         "token. {view_inspect} opens this, {view_round_back} and {view_round_forward} go from pass "
         "to pass.",
         "#tree",
@@ -72,7 +72,7 @@ STEPS = (
     Step(
         "Why this token?",
         "Who proposed a token, how likely the model found it, and what decided. {view_why} opens "
-        "this for the token that you clicked on; {view_rejections} lists all that were refused.",
+        "this for the token that you clicked on; {view_rejections} lists all rejected ones.",
         "#token",
         panel="token",
         rejected=True,

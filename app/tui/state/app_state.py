@@ -305,7 +305,7 @@ class AppState:
             case LoadFailed(kept=True):
                 self.asked_for = self.models
                 there = self.loaded.target if self.loaded else "what was there"
-                self.show_notice(f"{there} is back: {event.message}", None)
+                self.show_notice(f"{there} is loaded again: {event.message}", None)
             case LoadFailed():
                 self._without_models(event.message)
             case LanesChanged():

@@ -28,7 +28,7 @@ class TreeView(ScrollView, can_focus=True):
     ALLOW_SELECT = False
     BINDINGS = [
         Binding("left", "screen.round(-1)", "Round back", False, id="tree.before",
-                tooltip="To the round before"),
+                tooltip="To the previous round"),
         Binding("right", "screen.round(1)", "Round forward", False, id="tree.next",
                 tooltip="To the next round"),
     ]  # fmt: skip

@@ -42,7 +42,7 @@ def test_the_list_and_the_shares_of_each_lane_that_drafts(
 
     table = specchat(*arguments, "--most", "2", stdin=PROMPTS).stdout
     assert f"[draft:gamma=3] {len(listed)} of {tested} tested drafts rejected, 3 prompts" in table
-    assert f"the surest first (2 of {len(listed)}, --json has all)" in table
+    assert f"most confident first (2 of {len(listed)}, --json has all)" in table
     assert max(len(line) for line in table.splitlines() if line[:1] != "[") <= 80
     assert "by level" in table and "by place" in table and "[medusa] not available" in table
 

@@ -67,7 +67,7 @@ async def test_a_failed_load_is_reported_and_the_previous_models_return(play: Pl
         await stage.press("f6", "enter")
         await stage.load()
         await stage.tell(LoadFailed("no folder /demo", kept=True))
-        assert "demo is back: no folder /demo" in stage.text and "○ ready" in stage.text
+        assert "demo is loaded again: no folder /demo" in stage.text and "○ ready" in stage.text
         assert stage.app.main.grid.display
         # and where nothing is left others can still be chosen
         await stage.press("f6", "down", "enter")

@@ -103,8 +103,8 @@ def test_the_threshold_of_typical_acceptance() -> None:
         thresholds=(0.0, 0.09, 0.063, 0.063),
     )
     above, below = (about(lossy, place, "medusa", temperature=0.7).chance for place in (1, 2))
-    assert above == "p by temperature alone .070, above min(ε, δ·e^-H) = .063"
-    assert below == "p by temperature alone .060, not above min(ε, δ·e^-H) = .063"
+    assert above == "p with temperature alone .070, above min(ε, δ·e^-H) = .063"
+    assert below == "p with temperature alone .060, not above min(ε, δ·e^-H) = .063"
     earlier = replace(GUESSED, lossy=True)  # recorded without
     assert about(earlier, 1, "medusa", temperature=0.7).chance is None
 

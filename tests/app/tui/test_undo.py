@@ -585,5 +585,5 @@ async def test_models_that_can_t_be_had_back(store: Store) -> None:
         await stage.tell(
             replace(LOADED, target="mine", restored=True), LoadFailed("no such folder", kept=True)
         )
-        assert "mine is back: no such folder" in stage.text
+        assert "mine is loaded again: no such folder" in stage.text
         assert not stage.engine.asked(Resume) and not stage.app.undo.stack.waiting
