@@ -182,8 +182,8 @@ def _gpu() -> Finding:
         return Finding("GPU", "note", "none: models run on the CPU, in float32")
     if torch.version.cuda is None:
         advice = "install a build of torch with CUDA"
-        found = "an NVIDIA GPU that this build of torch does not support"
-        return Finding("GPU", "wrong", found, advice)
+        gpu = "an NVIDIA GPU that this build of torch does not support"
+        return Finding("GPU", "wrong", gpu, advice)
     advice = "see what nvidia-smi says; the driver may be older than this torch needs"
     return Finding("GPU", "wrong", "an NVIDIA GPU that torch can't use", advice)
 

@@ -45,7 +45,7 @@ def first_prompts(
         ids = list(request.input_ids)
         if models is None:
             if ids:
-                raise InputError("servers take text: give prompts, messages or turns, no input_ids")
+                raise InputError("servers take text: give prompt, messages or turns, not input_ids")
             prompts.append([])
             continue
         if not ids:

@@ -82,7 +82,7 @@ def give_advice(
     specs = [lane.spec for lane in lanes if mailbox.enabled(lane.spec.name)]
     try:
         if models is None:
-            raise InputError("servers answer, and no model is loaded here to measure")
+            raise InputError("only servers answer: no model is loaded here to measure")
         document = advise(
             request,
             models,

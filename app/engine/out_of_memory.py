@@ -39,7 +39,7 @@ def free_lane_caches(lane: Lane) -> str:
     )
     return (
         f"out of memory: its {format_bytes(held)} are free again "
-        f"({format_bytes(free)} in all{room}); ask for less, switch lanes off, or "
+        f"({format_bytes(free)} in total{room}); ask for less, switch lanes off, or "
         f"load with {_smaller(lane.models)}"
     )
 

@@ -86,7 +86,7 @@ class SessionProcess:
 
     def open(self) -> None:
         if self._opened:
-            self._closing = [*self._snapshot.closing_events("decoding was begun anew")]
+            self._closing = [*self._snapshot.closing_events("decoding was restarted")]
             self._snapshot.apply_events(self._closing)
             self.close()
             self._start()

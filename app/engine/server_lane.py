@@ -213,7 +213,7 @@ class ServerLane:
     def generate(self, question: Question, cancelled: Callable[[], bool] = lambda: False) -> None:
         """A whole answer. Raises InputError, ServerError, and InterruptedError when `cancelled`."""
         if not question.messages:
-            raise InputError("a server takes text, no input_ids")
+            raise InputError("a server takes text, not input_ids")
         more: SimpleQueue[None] = SimpleQueue()
         self.ask(question, lambda: more.put(None))
         try:

@@ -171,7 +171,7 @@ class Worker:
         """Go on with the last turn."""
         turns = self.conversation.turns
         if not turns:
-            raise InputError("there is no answer to go on with")
+            raise InputError("there is no answer to continue")
         known = {*request.lanes, *request.answers}
         self._mailbox.emit(RunContinued(turns[-1].run, request.lanes))
         running = [lane for lane in lanes if lane.available and lane.spec.name in known]

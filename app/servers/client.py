@@ -197,7 +197,7 @@ class Server:
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "text/event-stream":
             what = quoted(kind, self._key) or "something unnamed"
-            raise ServerError(f"the server sent {what} and no stream of events", 200)
+            raise ServerError(f"the server sent {what} and not a stream of events", 200)
         response.encoding = "utf-8-sig"  # events are UTF-8, whatever is named, after a BOM or not
         answer = AnswerStream(question.params.max_new_tokens)
         loop, patience = asyncio.get_running_loop(), self._patience
@@ -305,7 +305,7 @@ class Server:
             line = f"no server answers at {self.endpoint.url}: {quoted(str(error), self._key)}"
             raise ServerError(line) from error
         except (httpx2.NetworkError, httpx2.RemoteProtocolError) as error:
-            raise ServerError("the connection broke in the middle of the answer") from error
+            raise ServerError("the connection was lost in the middle of the answer") from error
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
             message = quoted(str(error), self._key) or type(error).__name__
             raise ServerError(f"unexpected response from the server: {message}") from error

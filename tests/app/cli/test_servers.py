@@ -72,7 +72,7 @@ def test_run_beside_a_model(
     assert list(lanes) == ["ar", "good", "bad"]
     assert lanes["good"]["text"] == TEXT and lanes["good"]["same_text"] is False
     assert lanes["bad"]["finish_reason"] == "error" and lanes["bad"]["text"] == "Half a"
-    assert lanes["bad"]["reason"] == "the connection broke in the middle of the answer"
+    assert lanes["bad"]["reason"] == "the connection was lost in the middle of the answer"
     assert lanes["ar"]["tokens"] >= 1 and lanes["ar"]["server"] is None
 
 

@@ -319,7 +319,7 @@ def test_one_that_hangs_is_given_up_with_the_turn_that_it_had() -> None:
     psutil.Process(hung.pid).suspend()
     engine.open()
     events = wait_for(engine, lambda seen: len(seen) >= 2)
-    assert events[0] == RunRejected("hello", "decoding was begun anew")
+    assert events[0] == RunRejected("hello", "decoding was restarted")
     assert said(events) == ["for t, ['ar', 'lookup'], from run 0 on"]
     hung.join(PATIENCE_SECONDS)
     assert hung.exitcode is not None
