@@ -334,8 +334,8 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         yield from commands(self, self.main)
         if self.state.stopped:
-            what = "Continue the stopped answers (Enter in the empty prompt)"
-            yield SystemCommand("Continue", what, self.action_continue)
+            what = "From where they were stopped (Enter in the empty prompt)"
+            yield SystemCommand("Continue stopped answers", what, self.action_continue)
         what = "The curves of a running training (specchat heads watch)"
         yield SystemCommand("Watch a training", what, self.action_training)
         yield SystemCommand("Tour", "The screen explained in a few steps", self.action_tour)

@@ -65,7 +65,10 @@ async def test_delete_removes_the_lane_in_focus_and_ignores_its_late_events(
         await stage.tell(RunFinished(0, False))
         await stage.tell(LanesChanged(LANES[:1]))
         await stage.press("delete")
-        assert len(stage.engine.asked(RemoveLane)) == 1 and "The last lane stays" in stage.text
+        assert (
+            len(stage.engine.asked(RemoveLane)) == 1
+            and "The last lane can't be removed" in stage.text
+        )
 
 
 async def test_focus_moves_to_the_neighbour_of_a_removed_lane_with_tabs_too(

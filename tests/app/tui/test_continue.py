@@ -97,7 +97,7 @@ async def test_the_palette_has_it_by_name(play: Play) -> None:
     async with play() as stage:
         await stopped(stage)
         await stage.press("ctrl+p")
-        await stage.find("go on")
+        await stage.find("continue stopped")
         await stage.press("enter")
         await stage.until(lambda: stage.engine.asked(Continue))
 

@@ -93,7 +93,7 @@ async def test_above_temperature_0_it_says_that_texts_may_differ(
 
 async def test_before_the_first_run_it_says_what_this_is(play: Play) -> None:
     async with play((100, 30), scoreboard=True) as stage:
-        assert "A drafter guesses the next tokens" in stage.text
+        assert "A drafter guesses a few tokens" in stage.text
 
 
 async def test_after_a_run_one_sentence_and_a_bar_for_each_lane(play: Play) -> None:

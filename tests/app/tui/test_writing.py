@@ -98,7 +98,7 @@ async def test_a_text_that_begins_with_a_number_after_a_click_on_a_slider(
         await stage.pilot.click(gamma, offset=(x, 0))
         await stage.pilot.pause()
         hint = "Digits set gamma; letters go to the prompt"
-        assert (hint if at == "track" else "Enter takes the number") in stage.text
+        assert (hint if at == "track" else "Enter sets the number") in stage.text
         await stage.type("5, 7 dogs walk")
         assert prompt.text == "5, 7 dogs walk" and prompt.has_focus
         assert not stage.engine.asked(SetParams) and "▏" not in stage.text
@@ -264,18 +264,18 @@ async def test_the_key_bar_knows_whether_space_is_text(play: Play, size: tuple[i
     async with play(size) as stage:
         await stage.begin("Hi")
         await stage.press("space")
-        assert "Space Go on" in stage.text
+        assert "Space Resume" in stage.text
         await stage.type("x")
-        assert "Space Go on" not in stage.text
+        assert "Space Resume" not in stage.text
         await stage.press("backspace")
-        assert "Space Go on" in stage.text
+        assert "Space Resume" in stage.text
 
 
 async def test_space_in_an_empty_prompt_pauses(play: Play) -> None:
     async with play() as stage:
         await ask(stage, "Hello")
         await stage.press("space")
-        assert stage.engine.asked(Pause) == [Pause(True)] and "Space goes on" in stage.text
+        assert stage.engine.asked(Pause) == [Pause(True)] and "Space resumes" in stage.text
         await stage.press("a", "space", "b")
         assert stage.app.main.prompt.text == "a b" and len(stage.engine.asked(Pause)) == 1
 
@@ -525,7 +525,7 @@ async def test_lossy_acceptance_takes_two_presses(play: Play) -> None:
     async with play(params=Params(SamplingParams(0.8)), lanes=lanes, load=False) as stage:
         await stage.load(lanes)
         await stage.press("escape", "a")
-        assert not stage.engine.asked(SetParams) and "a once more" in stage.text
+        assert not stage.engine.asked(SetParams) and "a again: typical acceptance" in stage.text
         await stage.press("x", "a")  # something else in between
         assert not stage.engine.asked(SetParams)
         await stage.press("a")
