@@ -186,7 +186,7 @@ def test_alone_no_model_is_loaded(server_url: str, monkeypatch: pytest.MonkeyPat
     for part in ("Be kind.", "Hello", TEXT, "And then?"):
         assert part in sent
     session.session.send(StartSamplingTest("fox", 2))
-    assert "it is a server" in (session.wait(SamplingTest).note or "")
+    assert "this lane is a server" in (session.wait(SamplingTest).note or "")
     session.session.send(StartAdvice(1.0))
     assert "no model is loaded here" in (session.wait(Advice).note or "")
     session.session.send(AddLane(LaneSpec("ar", "ar"), None))
