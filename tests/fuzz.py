@@ -209,8 +209,8 @@ def loaders() -> Iterator[Loader]:
     from app.models.hub import parse_repo
     from app.models.sampling_defaults import sampling_defaults
     from app.servers.acceptance import read_counters
-    from app.servers.chunks import read_chunk
     from app.servers.errors import ServerError
+    from app.servers.protocol import read_chunk
     from app.text.prompt_file import parse_requests
     from app.tui.user_keymap import parse_keymap
     from decoding.checkpoints.eagle_read import read_eagle

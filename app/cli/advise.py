@@ -11,9 +11,9 @@ from app.config.overrides import Sweep
 from app.config.settings import Settings
 from app.engine.experiment import TUNED, Experiment, candidates
 from app.models.load_models import load_models
-from app.report.advice import TEMPERATURES
 from app.report.advice_document import advice_document
 from app.report.document import settings_report
+from app.report.speedup_estimate import TEMPERATURES
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import AUTOREGRESSIVE, STRATEGIES
 from app.text.prompt_file import Request

@@ -28,7 +28,7 @@ from app.report.answer import Answer
 from app.report.batches import batches_document
 from app.report.bench_document import Contest
 from app.report.document import envelope, settings_report
-from app.servers.chunks import Question
+from app.servers.protocol import Question
 from app.text.prompt_file import Request
 from decoding.cost.measure import reading_seconds
 from decoding.errors import InputError

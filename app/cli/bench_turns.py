@@ -12,7 +12,7 @@ from app.engine.lane_turn import AnyLane
 from app.engine.server_lane import ServerLane
 from app.engine.turn import answer_seed
 from app.models.loaded import LoadedModels
-from app.servers.chunks import Question
+from app.servers.protocol import Question
 from app.text.prompt_file import Request
 from decoding.errors import InputError
 from decoding.tokenizing.stopping import Stop

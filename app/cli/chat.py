@@ -6,10 +6,10 @@ from functools import partial
 
 from app.cli.screen_settings import keymap_of, last_theme
 from app.config.settings import Settings
-from app.engine.config import SessionConfig
 from app.engine.events import LaneInfo
 from app.engine.process import SessionProcess
 from app.engine.session import Session
+from app.engine.session_config import SessionConfig
 from app.history.recorder import Recorder
 from app.history.session_store import SessionStore
 from app.history.store import Store

@@ -17,8 +17,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from app.background import in_background
 from app.cli.terminal import print_document, print_output
+from app.daemon_threads import in_background
 from app.strategies.registry import AUTOREGRESSIVE, STRATEGIES
 from app.text.plural import pluralize
 from app.text.units import format_bytes
@@ -177,14 +177,15 @@ def _gpu() -> Finding:
         found = (f"{each.name}, {format_bytes(each.total_memory)}" for each in devices)
         return Finding("GPU", "ok", "; ".join(found))
     if torch.backends.mps.is_available():
-        return Finding("GPU", "ok", "Apple's, by mps")
+        return Finding("GPU", "ok", "an Apple GPU, through mps")
     if not os.path.exists("/dev/nvidiactl") and shutil.which("nvidia-smi") is None:
         return Finding("GPU", "note", "none: models run on the CPU, in float32")
     if torch.version.cuda is None:
         advice = "install a build of torch with CUDA"
-        return Finding("GPU", "wrong", "one of NVIDIA's that this torch has no code for", advice)
+        gpu = "an NVIDIA GPU that this build of torch does not support"
+        return Finding("GPU", "wrong", gpu, advice)
     advice = "see what nvidia-smi says; the driver may be older than this torch needs"
-    return Finding("GPU", "wrong", "one of NVIDIA's that torch can't use", advice)
+    return Finding("GPU", "wrong", "an NVIDIA GPU that torch can't use", advice)
 
 
 def _quantizing() -> Finding:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from app.config.settings import Settings
 from app.engine.lane_turn import AnyLane
 from app.engine.server_lane import ServerLane, served_model
-from app.servers.background import Background
 from app.servers.errors import ServerError
+from app.servers.event_loop_thread import EventLoopThread
 from app.strategies.lane_spec import LaneSpec
 from decoding.errors import InputError
 
@@ -28,12 +28,12 @@ def open_lanes(
 ) -> tuple[list[AnyLane], LoadedModels | None]:
     """All lanes, and the models of the local ones, None if there are none. A server that does not
     answer makes its lane unavailable. Raises InputError."""
-    background = Background()
-    servers = {spec.name: ServerLane(spec, background) for spec in specs if spec.endpoint}
+    loop_thread = EventLoopThread()
+    servers = {spec.name: ServerLane(spec, loop_thread) for spec in specs if spec.endpoint}
     for name, lane in servers.items():
         say(f"asking {name} for its models")
         try:
-            lane.look().result()
+            lane.fetch_facts().result()
         except ServerError as error:
             lane.reason = str(error)
     lanes: dict[str, AnyLane] = {**servers}

@@ -38,7 +38,7 @@ def models(
 
 def _download(name: str, yes: bool) -> None:
     from app.config.families import PUBLIC_FAMILIES
-    from app.models.public import family_state, fetch, machine_memory
+    from app.models.public_families import family_state, fetch, machine_memory
 
     family = PUBLIC_FAMILIES.get(name)
     if family is None:
@@ -62,7 +62,7 @@ def _report(settings: Any, folders: list[str]) -> dict[str, Any]:
     from app.config.families import PUBLIC_FAMILIES
     from app.models.catalog import cached_checkpoints, fill_in_drafters, resolve_model_folder
     from app.models.library import library
-    from app.models.public import machine_memory
+    from app.models.public_families import machine_memory
 
     given = [resolve_model_folder(folder) for folder in folders]
     cached = cached_checkpoints()
@@ -89,7 +89,7 @@ def _report(settings: Any, folders: list[str]) -> dict[str, Any]:
 
 
 def _public(name: str, family: Any, memory: Any) -> dict[str, Any]:
-    from app.models.public import family_state
+    from app.models.public_families import family_state
 
     state = family_state(family, memory)
     return {

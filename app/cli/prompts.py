@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from app.config.settings import Settings
-from app.servers.chunks import Question
+from app.servers.protocol import Question
 from app.text.prompt_file import Message, Request
 from decoding.errors import InputError
 
@@ -45,7 +45,7 @@ def first_prompts(
         ids = list(request.input_ids)
         if models is None:
             if ids:
-                raise InputError("servers take text: give prompts, messages or turns, no input_ids")
+                raise InputError("servers take text: give prompt, messages or turns, not input_ids")
             prompts.append([])
             continue
         if not ids:

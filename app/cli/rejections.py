@@ -21,7 +21,7 @@ from decoding.tokenizing.stopping import Stop
 
 def find_rejections(settings: Settings, requests: Sequence[Request]) -> tuple[dict[str, Any], int]:
     """Answer the first prompt of every request in each lane that drafts. Returns the JSON document
-    and the exit code, 1 if a lane broke. Raises InputError."""
+    and the exit code, 1 if a lane failed. Raises InputError."""
     with progress() as say:
         specs = [spec for spec in settings.lanes if spec.endpoint is None]
         models = load_models(settings.models, lambda what, part: say(f"loading {what}"), specs)

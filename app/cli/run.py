@@ -18,7 +18,7 @@ from app.engine.load_test import Load, answer_together
 from app.engine.server_lane import ServerLane
 from app.engine.turn import answer_each, answer_seed
 from app.report.document import envelope, lane_report, settings_report, unavailable_report
-from app.servers.chunks import Question
+from app.servers.protocol import Question
 from app.text.prompt_file import Request
 from decoding.errors import InputError, describe
 from decoding.tokenizing.stopping import Stop
@@ -124,7 +124,7 @@ class _Conversations:
                 reports = self._run_lanes(ids, asked, index)
             except InputError as error:  # a template that takes no second turn
                 ids = []
-                fresh = [lane.beside() for lane in self.lanes]
+                fresh = [lane.fresh_copy() for lane in self.lanes]
                 broken = {lane.spec.name: describe(error) for lane in fresh}
                 reports = self._reports(fresh, None, broken)
             yield {
@@ -138,7 +138,7 @@ class _Conversations:
             }
             answers = (r["text"] for r in reports if r["finish_reason"] in ("stop", "length"))
             answer = next(answers, None)
-            if answer is None:  # every lane broke: nothing to continue from
+            if answer is None:  # every lane failed: nothing to continue from
                 return
             messages.append({"role": "assistant", "content": answer})
 

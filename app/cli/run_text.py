@@ -33,7 +33,7 @@ def _figures(lane: dict[str, Any]) -> str:
     if not lane["available"]:
         return f"not available: {lane['reason']}"
     if lane["finish_reason"] == "error":
-        return f"broke: {lane['reason']}"
+        return f"failed: {lane['reason']}"
     parts = [pluralize(lane["tokens"], "token")]
     for key, form in (
         ("ttft_seconds", "TTFT {:.3f} s"),

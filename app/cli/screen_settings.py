@@ -29,10 +29,10 @@ def settings_from(flags: dict[str, object]) -> Settings:
 
 def theme_of(settings: Settings, source: str = "") -> str:
     """The checked name of the theme. Raises InputError."""
-    from app.tui.themes import checked
+    from app.tui.themes import require_theme
 
     try:
-        return checked(settings.theme)
+        return require_theme(settings.theme)
     except ValueError as error:
         raise InputError(f"{source or source_of('theme')}: {error}") from error
 
@@ -40,12 +40,12 @@ def theme_of(settings: Settings, source: str = "") -> str:
 def last_theme(settings: Settings, store: Store) -> str:
     """The theme as set, else as it was last chosen on the screen. Raises InputError."""
     from app.history.store import THEME
-    from app.tui.themes import checked
+    from app.tui.themes import require_theme
 
     theme = theme_of(settings)
     if "theme" not in settings.model_fields_set:
         with suppress(OSError, ValueError):  # nothing kept, or a name from another version
-            return checked(store.remembered(THEME))
+            return require_theme(store.remembered(THEME))
     return theme
 
 

@@ -21,7 +21,7 @@ from decoding.params import Params, with_settings
 _NUMBERS = tuple(setting.name for setting in SETTINGS.values() if setting.kind is not str)
 
 
-def no_truth_value(value: object) -> object:
+def reject_bool(value: object) -> object:
     """Raise ValueError for true and false, which pydantic would convert to 1 and 0."""
     if isinstance(value, bool):
         raise ValueError(f"must be a number, not {str(value).lower()}")
@@ -51,7 +51,7 @@ class LaneSettings(BaseModel):
     presence_penalty: float = _field("presence_penalty")
     max_new_tokens: int = _field("max_new_tokens")
 
-    _no_truth_values = field_validator(*_NUMBERS, mode="before")(no_truth_value)
+    _reject_bools = field_validator(*_NUMBERS, mode="before")(reject_bool)
 
     @field_validator("gamma", mode="before")
     @classmethod

@@ -112,5 +112,5 @@ def validate_preset(preset: object) -> dict[str, Any]:
 def _require_custom(name: str) -> str:
     """The name of a preset of the user's own. Raises InputError for a built-in one."""
     if name in (MODEL, *BUILT_IN):
-        raise InputError(f"“{name}” comes along: take another name")
+        raise InputError(f"“{name}” is built in: choose another name")
     return name

@@ -27,7 +27,7 @@ from pydantic_settings import (
 
 from app.config.families import PUBLIC_FAMILIES
 from app.config.model_options import ModelOptions
-from app.config.overrides import LaneSettings, complaint, no_truth_value, parse_strategies
+from app.config.overrides import LaneSettings, complaint, parse_strategies, reject_bool
 from app.config.presets import Presets
 from app.config.servers import parse_servers
 from app.strategies.lane_spec import LaneSpec
@@ -112,7 +112,7 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
     theme: Annotated[object, NoDecode] = "specchat-dark"
     keys: Annotated[object, NoDecode] = Field(default_factory=dict)  # by action
 
-    _no_truth_value = field_validator("seed", mode="before")(no_truth_value)
+    _reject_bool = field_validator("seed", mode="before")(reject_bool)
 
     @field_validator("strategies")
     @classmethod
@@ -124,7 +124,7 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
     @classmethod
     def _not_demo(cls, families: dict[str, FamilyEntry]) -> dict[str, FamilyEntry]:
         if "demo" in families:
-            raise ValueError("demo is the family that comes along: take another name")
+            raise ValueError("demo is a built-in family: choose another name")
         return families
 
     @field_validator("family")

@@ -54,7 +54,7 @@ def test_sampling(
         if lane is None or not lane.available:
             raise InputError((lane and lane.reason) or f"there is no lane {request.lane}")
         if not isinstance(lane, Lane):
-            raise InputError("it is a server: its next tokens can't be drawn one by one")
+            raise InputError("this lane is a server: its next tokens can't be sampled one by one")
         context = conversation.last_context(lanes.models)
         ids = [*context.prompt_ids, *context.unfinished.get(request.lane, ())]
         tree = mailbox.trees.get(request.lane)
@@ -82,7 +82,7 @@ def give_advice(
     specs = [lane.spec for lane in lanes if mailbox.enabled(lane.spec.name)]
     try:
         if models is None:
-            raise InputError("servers answer, and no model is loaded here to measure")
+            raise InputError("only servers answer: no model is loaded here to measure")
         document = advise(
             request,
             models,

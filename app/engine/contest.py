@@ -13,7 +13,7 @@ from app.engine.server_lane import ServerLane
 from app.engine.turn import answer_seed
 from app.models.loaded import LoadedModels
 from app.report.answer import Answer
-from app.servers.chunks import Question
+from app.servers.protocol import Question
 from app.strategies.lane_spec import LaneSpec
 from decoding.decoder import Decoder
 from decoding.drafters.simulated import Simulated

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from app.engine.commands import Turn
-from app.engine.config import SessionConfig
 from app.engine.mailbox import Mailbox
+from app.engine.session_config import SessionConfig
 from decoding.errors import InputError
 
 if TYPE_CHECKING:  # these import torch; they are imported on the worker's thread

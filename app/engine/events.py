@@ -73,8 +73,8 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """If all lanes are servers, `target` and `context` are the first one's, `device` is "server",
-    and `dtype` and `threads` are empty."""
+    """If all lanes are servers, `target` is the first known model, `context` the longest reported,
+    `device` is "server", and `dtype` and `threads` are empty."""
 
     target: str  # short name for the title bar
     device: str
@@ -226,11 +226,11 @@ class RunFinished(Timed):
 @dataclass(frozen=True, slots=True)
 class RunRejected(Timed):
     """The prompt could not be answered (too long, no lane enabled). Nothing has changed.
-    `begin_anew`: the message ends in the advice to begin a new conversation."""
+    `suggests_new_conversation`: the message ends with the advice to start one."""
 
     prompt: str
     message: str
-    begin_anew: bool = False
+    suggests_new_conversation: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,14 +29,14 @@ from decoding.verification.penalties import penalize
 
 # Note on lanes whose model has recurrent layers.
 RECURRENT = (
-    "Layers of this model carry a state on: a chain is verified, not a tree, and after a rejection "
-    "these layers run again over what stays. The ids are those of the autoregressive lane, but for "
-    "ties within rounding (logits about 0.001 apart)."
+    "This model has recurrent layers: a chain is verified, not a tree, and after a rejection these "
+    "layers run again over the accepted tokens. The ids are those of the autoregressive lane, "
+    "except for ties within rounding (logits about 0.001 apart)."
 )
 # Note on lanes whose target has --kv-cache.
 REDUCED_CACHE = (
-    "The target's keys and values are kept in {}: lossy, as if it were a slightly other model. "
-    "Drafts are exact towards that one; specchat bench compares it with the whole one."
+    "The target's keys and values are kept in {}: lossy, as if it were a slightly different model. "
+    "Drafts are exact towards that model; specchat bench compares it with full precision."
 )
 
 
@@ -137,7 +137,7 @@ class Lane:
             notes.append(REDUCED_CACHE.format(kept))
         return "\n".join(filter(None, notes)) or None
 
-    def beside(self) -> Lane:
+    def fresh_copy(self) -> Lane:
         """The same lane before any answer."""
         return Lane(self.spec, self.models)
 

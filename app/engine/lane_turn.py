@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from app.engine.commands import AnswerSoFar
 from app.engine.comparison import compare, sampling_rule
 from app.engine.events import Event, Finished, Metrics, Prefilled, Reason, RoundFinished
-from app.engine.metrics import metrics_of, speed_beside
-from app.engine.out_of_memory import give_back
+from app.engine.metrics import concurrent_baseline_speed, metrics_of
+from app.engine.out_of_memory import free_lane_caches
 from app.engine.server_lane import ServerLane
 from app.engine.token_events import tokens_at, tokens_in
-from app.servers.chunks import Question
+from app.servers.protocol import Question
 from decoding.params import Params, SamplingParams
 from decoding.tokenizing.stopping import Stop
 
@@ -101,7 +101,7 @@ class LaneTurn(ABC):
     def end(self, reason: Reason, message: str | None = None) -> None:
         self.reason, self.message = reason, message
         if self.started and (base := self._baseline_stats):
-            self._baseline_speed = speed_beside(base, self.lane.stats)
+            self._baseline_speed = concurrent_baseline_speed(base, self.lane.stats)
 
     def report(self, texts: Mapping[int, str] | None = None) -> Finished:
         lane, begun = self.lane, self.started
@@ -130,7 +130,8 @@ class LaneTurn(ABC):
         return self.baseline.lane.stats if self.baseline and begun else None
 
     def _compared(self) -> dict[str, Any]:
-        """{} unless this and the autoregressive lane ended by themselves and are `comparable`."""
+        """{} unless this and the autoregressive lane ended by themselves, and `_compare` is defined
+        for them."""
         base = self.baseline
         if base is None or any(turn.reason not in ("stop", "length") for turn in (base, self)):
             return {}
@@ -219,7 +220,7 @@ class LocalTurn(LaneTurn):
 
     def out_of_memory(self) -> str:
         self.task.shared = None  # memory is short: later lanes prefill for themselves
-        return give_back(self.lane)
+        return free_lane_caches(self.lane)
 
     def close(self) -> Mapping[int, str]:
         return self.lane.tree_texts() if self.started else {}

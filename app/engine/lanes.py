@@ -20,11 +20,11 @@ from app.engine.memory import memory, weights
 from app.engine.server_lane import ServerLane, served_model
 from app.models.load_models import load_drafter, load_models
 from app.models.loaded import LoadedModels
-from app.servers.background import Background
+from app.servers.event_loop_thread import EventLoopThread
 from app.strategies.lane_spec import LaneSpec, unique_name
 from decoding.errors import InputError, describe
 
-LOOK_SECONDS = 3.0  # for servers to describe themselves before the screen opens
+PROBE_TIMEOUT = 3.0  # seconds, for servers to describe themselves before the screen opens
 USUAL_CONTEXT = 32768  # tokens, for servers that do not report theirs
 
 
@@ -36,10 +36,10 @@ class Lanes:
         self._request, self._mailbox = request, mailbox
         self._gone: set[str] = set()  # names of removed lanes that must not be reused yet
         mailbox.trees.clear()  # names of trees differ between models
-        self._background = Background()
+        self._loop_thread = EventLoopThread()
         self.models: LoadedModels | None = None  # None: all lanes are servers'
         servers = [self._server_lane(spec) for spec in request.specs if spec.endpoint]
-        looking = [lane.look() for lane in servers]
+        probes = [lane.fetch_facts() for lane in servers]
         local = [spec for spec in request.specs if spec.endpoint is None]
         if local:
             self.models = load_models(request.options, self._progress, local)
@@ -49,7 +49,7 @@ class Lanes:
         for lane in self._lanes:
             self._choose_tree(lane)
             self._warm_up(lane)
-        wait(looking, LOOK_SECONDS)  # a server that is silent now may still answer prompts
+        wait(probes, PROBE_TIMEOUT)  # a server that is silent now may still answer prompts
         facts = {
             "restored": restored,
             "lanes": self._infos(),
@@ -86,7 +86,7 @@ class Lanes:
         )
 
     def _server_lane(self, spec: LaneSpec) -> ServerLane:
-        return ServerLane(spec, self._background)
+        return ServerLane(spec, self._loop_thread)
 
     def _lane(self, spec: LaneSpec) -> Lane:
         assert self.models is not None
@@ -104,7 +104,7 @@ class Lanes:
         specs = (replace(e.spec, tree=trees.get(e.spec.name, e.spec.tree)) for e in self._lanes)
         request = replace(self._request, specs=tuple(specs))
         self._lanes.clear()
-        self._background.close()
+        self._loop_thread.close()
         del self.models
         gc.collect()  # modules and the hooks on them hold each other
         if torch.cuda.is_available():
@@ -192,7 +192,7 @@ class Lanes:
             lane = Lane(spec, self.models)
         except Exception as error:  # a lost disk, too little memory: the other lanes go on
             known = isinstance(error, InputError)
-            why = str(error) if known else f"loading broke: {describe(error)}"
+            why = str(error) if known else f"loading failed: {describe(error)}"
             models.missing[spec.strategy] = why
             lane = Lane(spec, self.models)
         self._warm_up(lane)
@@ -205,7 +205,7 @@ class Lanes:
 
     def _warm_up(self, lane: AnyLane) -> None:
         if isinstance(lane, Lane):
-            with suppress(Exception):  # a lane that breaks will say so when it answers
+            with suppress(Exception):  # a lane that fails will say so when it answers
                 lane.warm_up()
 
     def _infos(self) -> tuple[LaneInfo, ...]:

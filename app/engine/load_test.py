@@ -12,7 +12,7 @@ from typing import Any
 import numpy
 
 from app.engine.server_lane import ServerLane
-from app.servers.chunks import Question
+from app.servers.protocol import Question
 from app.servers.usage import Drafting
 from decoding.errors import describe
 from decoding.stats import ratio
@@ -57,7 +57,7 @@ class Load:
 
 def answer_together(lane: ServerLane, questions: Sequence[Question], concurrency: int) -> Load:
     """Answer the questions, `concurrency` at a time. One that fails does not end the others."""
-    answers = [lane.beside() for _ in questions]
+    answers = [lane.fresh_copy() for _ in questions]
     errors: dict[int, str] = {}
     stopping = Event()
 
@@ -67,7 +67,7 @@ def answer_together(lane: ServerLane, questions: Sequence[Question], concurrency
         except Exception as error:
             errors[index] = describe(error)
 
-    before = lane.background.submit(lane.server.counters()).result()
+    before = lane.loop_thread.submit(lane.server.counters()).result()
     begun = time.perf_counter()
     with ThreadPoolExecutor(concurrency) as pool:
         try:
@@ -79,4 +79,4 @@ def answer_together(lane: ServerLane, questions: Sequence[Question], concurrency
     if before is None:
         return load
     since = lane.server.drafting_since(before, load.tokens)
-    return replace(load, drafting=lane.background.submit(since).result())
+    return replace(load, drafting=lane.loop_thread.submit(since).result())

@@ -17,8 +17,8 @@ from app.engine.commands import (
     StartSamplingTest,
     Turn,
 )
-from app.engine.config import SessionConfig
 from app.engine.events import Event, Timed
+from app.engine.session_config import SessionConfig
 
 ARRIVAL_SECONDS = 0.05  # a worker that waits for servers checks for other work this often
 

@@ -28,7 +28,7 @@ def metrics_of(stats: Stats, tokens: int, passes: int, baseline: float | None) -
     )
 
 
-def speed_beside(baseline: Stats, lane: Stats) -> float | None:
+def concurrent_baseline_speed(baseline: Stats, lane: Stats) -> float | None:
     """The tok/s of the autoregressive lane so far, now that `lane` has ended: in a race that is the
     time in which both ran. What the machine does later would count against only one of them.
 

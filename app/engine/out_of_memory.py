@@ -23,7 +23,7 @@ def out_of_memory(error: BaseException) -> bool:
     return isinstance(error, RuntimeError) and any(sign in str(error) for sign in _SIGNS)
 
 
-def give_back(lane: Lane) -> str:
+def free_lane_caches(lane: Lane) -> str:
     """Free the lane's caches, and return a line on what would fit now. The error must be gone by
     then: its traceback holds tensors."""
     import torch
@@ -39,7 +39,7 @@ def give_back(lane: Lane) -> str:
     )
     return (
         f"out of memory: its {format_bytes(held)} are free again "
-        f"({format_bytes(free)} in all{room}); ask for less, switch lanes off, or "
+        f"({format_bytes(free)} in total{room}); ask for less, switch lanes off, or "
         f"load with {_smaller(lane.models)}"
     )
 

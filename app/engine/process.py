@@ -86,7 +86,7 @@ class SessionProcess:
 
     def open(self) -> None:
         if self._opened:
-            self._closing = [*self._snapshot.closing_events("decoding was begun anew")]
+            self._closing = [*self._snapshot.closing_events("decoding was restarted")]
             self._snapshot.apply_events(self._closing)
             self.close()
             self._start()
@@ -140,12 +140,12 @@ class SessionProcess:
         self._process.join(LAST_MOMENT_SECONDS)
         code = self._process.exitcode
         if code is None:  # a driver or debugger delays its end
-            how = ""
+            how = "ended"
         elif code < 0:
-            how = f" by signal {-code}{' (too little memory?)' * (code == -signal.SIGKILL)}"
+            how = f"was killed by signal {-code}{' (out of memory?)' * (code == -signal.SIGKILL)}"
         else:
-            how = f" with code {code}"
-        return f"the decoding process ended{how}"
+            how = f"ended with code {code}"
+        return f"the decoding process {how}"
 
 
 def sender_loop(outbox: SimpleQueue[Command | Open | None], connection: Connection) -> None:

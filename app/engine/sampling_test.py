@@ -51,10 +51,13 @@ def compare_with_target(
     """
     models, spec = lane.models, lane.spec
     if not lane.strategy.on_target:
-        raise InputError("it is the draft model alone: another model, that proves nothing")
+        raise InputError(
+            "this lane is the draft model alone, with its own distribution: there is nothing to "
+            "test"
+        )
     room = models.context + 1 - len(state.ids)
     if room < 1:
-        raise InputError("the context is full here: nothing can follow")
+        raise InputError("the context is full: nothing can follow")
     params = lane.effective_params(state.params)
     greedy = params.sampling.greedy
     tokens = min(GREEDY_TOKENS if greedy else TOKENS, room)

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from app.engine.events import PIECE, LaneInfo
 from app.servers.answer import Ending, Piece
-from app.servers.background import Background
-from app.servers.chunks import Question
 from app.servers.client import Facts, Server
-from app.servers.usage import Usage, settled
+from app.servers.event_loop_thread import EventLoopThread
+from app.servers.protocol import Question
+from app.servers.usage import Usage, with_reported_counts
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES
 from decoding.errors import InputError
@@ -27,7 +27,7 @@ from decoding.stats import Stats
 if TYPE_CHECKING:
     from decoding.decoder import FinishReason
 
-LOOK_SECONDS = 0.05  # how often a waiting caller checks whether it is cancelled
+POLL_INTERVAL = 0.05  # seconds: how often a waiting caller checks whether it is cancelled
 SILENT_SECONDS = 10.0  # without a piece; then the next lane of a fair schedule begins
 
 
@@ -43,11 +43,11 @@ class ServerLane:
     time between two pieces is a round. The counts of tokens, passes and drafts are those that the
     server reports at the end.
 
-    `ask` begins an answer, which arrives in the `background`; `receive` returns what has arrived.
+    `ask` begins an answer, which arrives in the background; `receive` returns what has arrived.
     """
 
     def __init__(
-        self, spec: LaneSpec, background: Background, server: Server | None = None
+        self, spec: LaneSpec, loop_thread: EventLoopThread, server: Server | None = None
     ) -> None:
         """`server` is given to share the one of another lane, for simultaneous answers."""
         assert spec.endpoint is not None
@@ -63,7 +63,7 @@ class ServerLane:
         self.note: str | None = None
         self.params = Params()  # of the answer
         self._alone = server is None
-        self.background = background
+        self.loop_thread = loop_thread
         self._stats = Stats()
         self._answer: Future[Ending] | None = None
         self._arrived: deque[Piece] = deque()
@@ -85,7 +85,7 @@ class ServerLane:
 
     @property
     def stats(self) -> Stats:
-        return settled(self._stats, self.usage)
+        return with_reported_counts(self._stats, self.usage)
 
     @property
     def target_passes(self) -> int:
@@ -129,13 +129,13 @@ class ServerLane:
         """The run's settings with the lane's overrides."""
         return with_settings(params, self.spec.overrides)
 
-    def beside(self) -> ServerLane:
+    def fresh_copy(self) -> ServerLane:
         """A lane for another answer of the same server, at the same time."""
-        return ServerLane(self.spec, self.background, self.server)
+        return ServerLane(self.spec, self.loop_thread, self.server)
 
-    def look(self) -> Future[Facts]:
+    def fetch_facts(self) -> Future[Facts]:
         """Ask the server for its models; the future raises ServerError if it does not answer."""
-        return self.background.submit(self.server.look())
+        return self.loop_thread.submit(self.server.fetch_facts())
 
     # An answer
 
@@ -159,7 +159,7 @@ class ServerLane:
 
         question = replace(question, params=self.params)
         work = self.server.answer(question, on_piece, counters=self._alone, asked=asked)
-        self._answer = self.background.submit(work)
+        self._answer = self.loop_thread.submit(work)
         self._answer.add_done_callback(lambda _: arrived())
 
     @property
@@ -213,7 +213,7 @@ class ServerLane:
     def generate(self, question: Question, cancelled: Callable[[], bool] = lambda: False) -> None:
         """A whole answer. Raises InputError, ServerError, and InterruptedError when `cancelled`."""
         if not question.messages:
-            raise InputError("a server takes text, no input_ids")
+            raise InputError("a server takes text, not input_ids")
         more: SimpleQueue[None] = SimpleQueue()
         self.ask(question, lambda: more.put(None))
         try:
@@ -223,7 +223,7 @@ class ServerLane:
                 self.receive()
                 if not self.arrived and self.finished is None:
                     with suppress(Empty):
-                        more.get(timeout=LOOK_SECONDS)
+                        more.get(timeout=POLL_INTERVAL)
         finally:
             self.close()
 

@@ -7,9 +7,9 @@ import threading
 from app.config.model_options import ModelOptions
 from app.engine import commands
 from app.engine.commands import Command, Turn
-from app.engine.config import SessionConfig
 from app.engine.events import Event, RunRejected
 from app.engine.mailbox import Mailbox
+from app.engine.session_config import SessionConfig
 from app.engine.worker import Worker
 from app.strategies.lane_spec import LaneSpec
 

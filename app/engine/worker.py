@@ -14,7 +14,6 @@ from app.engine.commands import (
     StartSamplingTest,
     Turn,
 )
-from app.engine.config import SessionConfig
 from app.engine.conversation import Conversation, ConversationTooLong, PromptContext
 from app.engine.events import (
     EngineExited,
@@ -26,7 +25,8 @@ from app.engine.events import (
     RunStarted,
 )
 from app.engine.mailbox import Mailbox
-from app.servers.chunks import Question
+from app.engine.session_config import SessionConfig
+from app.servers.protocol import Question
 from decoding.errors import InputError, describe
 
 if TYPE_CHECKING:  # these import torch; they are imported on the thread
@@ -47,7 +47,7 @@ class Worker:
         try:
             self._until_closed()
         except BaseException as error:  # a lost GPU, a model's own code that exits
-            self._mailbox.emit(EngineExited(f"decoding broke: {describe(error)}"))
+            self._mailbox.emit(EngineExited(f"decoding failed: {describe(error)}"))
 
     def _until_closed(self) -> None:
         mailbox = self._mailbox
@@ -138,7 +138,7 @@ class Worker:
         except InputError as error:
             return str(error)
         except Exception as error:  # the screen shows it, whatever it is
-            return f"loading broke: {type(error).__name__}: {error}"
+            return f"loading failed: {type(error).__name__}: {error}"
         return None
 
     # Answering
@@ -171,7 +171,7 @@ class Worker:
         """Go on with the last turn."""
         turns = self.conversation.turns
         if not turns:
-            raise InputError("there is no answer to go on with")
+            raise InputError("there is no answer to continue")
         known = {*request.lanes, *request.answers}
         self._mailbox.emit(RunContinued(turns[-1].run, request.lanes))
         running = [lane for lane in lanes if lane.available and lane.spec.name in known]

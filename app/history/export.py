@@ -24,7 +24,7 @@ COLUMNS: tuple[tuple[str, Callable[[Metrics], str]], ...] = (
 
 SPEEDUP = (
     "speedup: over the autoregressive lane while both ran; tok/s is of whole answers, so speedups "
-    "are not quite the quotients of the tok/s."
+    "are not quite the ratios of the tok/s."
 )
 
 

@@ -52,6 +52,7 @@ _ON_DISK = {
     "probs": "belief",
     "restored": "back",
     "source": "place",
+    "suggests_new_conversation": "begin_anew",
     "texts": "pieces",
 }
 _IN_CODE = {on_disk: name for name, on_disk in _ON_DISK.items()}

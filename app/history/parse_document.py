@@ -42,7 +42,8 @@ def read_document(document: Any, where: Path) -> Recording:
     replay = document.get("replay") if isinstance(document, dict) else None
     if not isinstance(replay, dict) or not isinstance(document.get("runs"), list):
         raise InputError(
-            f"{where} is no exported conversation; specchat exports one with ctrl+p, Export as JSON"
+            f"{where} is not an exported conversation; specchat exports one with ctrl+p, "
+            "Export as JSON"
         )
     versions = (document.get("schema_version"), replay.get("replay_version"))
     if versions != (SCHEMA_VERSION, REPLAY_VERSION):

@@ -21,8 +21,8 @@ from app.engine.events import (
     RunStarted,
     Timed,
 )
-from app.engine.metrics import metrics_of, speed_beside
-from app.servers.usage import Usage, settled
+from app.engine.metrics import concurrent_baseline_speed, metrics_of
+from app.servers.usage import Usage, with_reported_counts
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES
 from app.strategies.strategy import Strategy
@@ -97,7 +97,7 @@ class LaneRecord:
         stats = Stats.of(self.rounds)
         if not self.strategy.remote:
             return stats
-        return settled(stats, self.end.usage if self.end else None)
+        return with_reported_counts(stats, self.end.usage if self.end else None)
 
     @property
     def strategy(self) -> Strategy:
@@ -175,7 +175,7 @@ class RunningMetrics:
         if isinstance(event, Finished) and self._lanes[event.lane].prefilled:
             if event.lane not in self._speeds and self._baseline:
                 base, sums = self._sums[self._baseline], self._sums[event.lane]
-                self._speeds[event.lane] = speed_beside(base, sums)
+                self._speeds[event.lane] = concurrent_baseline_speed(base, sums)
             metrics = self._metrics(event.lane, event.usage)
             if event.metrics:  # side by side, one of a fair schedule would come out differently
                 metrics = replace(metrics, speedup=event.metrics.speedup)
@@ -185,7 +185,7 @@ class RunningMetrics:
     def _metrics(self, name: str, usage: Usage | None = None) -> Metrics:
         sums, strategy = self._sums[name], self._lanes[name].strategy
         if strategy.remote:
-            totals = settled(sums, usage)
+            totals = with_reported_counts(sums, usage)
             return metrics_of(totals, 1 + totals.emitted, totals.passes, None)
         passes = sums.passes if strategy.on_target else 0
         speed = self._speeds.get(name)

@@ -34,7 +34,7 @@ def _names_in(template: str | Mapping[str, str] | None) -> set[str]:
     try:
         tokens = [token for source in sources for token in Environment().lex(source)]
     except TemplateSyntaxError as error:
-        raise InputError(f"the model's chat template is none: {error}") from error
+        raise InputError(f"the model's chat template is not valid Jinja: {error}") from error
     return {
         text
         for (_, _, before), (_, kind, text) in pairwise([(0, "", ""), *tokens])

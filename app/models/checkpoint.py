@@ -144,12 +144,12 @@ def _base(source: str, adapter: Path, progress: Progress) -> Checkpoint:
         base = config["base_model_name_or_path"]
         revision = config.get("revision")
         if not isinstance(base, str) or not isinstance(revision, str | None):
-            raise ValueError("its base is no text")
+            raise ValueError("base_model_name_or_path must be text")
         if revision is not None and not Path(base).is_dir():
             base = f"{base}@{revision}"
     except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:
         raise InputError(
-            f"the adapter {source} does not tell its base ({error}): {other}"
+            f"the adapter {source} does not name its base model ({error}): {other}"
         ) from error
     try:
         return _find(base, progress, of_adapter=True)

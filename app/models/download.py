@@ -21,7 +21,7 @@ _CONFIGS = (".json", ".jinja", ".txt", ".model", ".tiktoken", ".py")
 _WEIGHTS = (".safetensors", ".bin", ".pt", ".pth")  # in order of preference
 # Not weights to load: copies in the authors' own format, and a trainer's state.
 _NOT_WEIGHTS = ("consolidated", "original", "optimizer", "scheduler", "training_args", "rng_state")
-_LOOK_SECONDS = 0.3
+_POLL_INTERVAL = 0.3
 _LOGIN = "log in with `hf auth login` or set HF_TOKEN"
 
 
@@ -56,7 +56,7 @@ def find_source(source: str) -> tuple[Path | None, Repo | None]:
         raise InputError(f"no folder {source}: give a Hugging Face model folder or a hub id")
     cached = cached_folder(repo)
     if cached is None:
-        require_hub(source, "is no folder and not in the Hugging Face cache")
+        require_hub(source, "is neither a folder nor in the Hugging Face cache")
     return cached, repo
 
 
@@ -192,7 +192,7 @@ def _watched(blobs: Path, repo: Repo, size: int, progress: Progress) -> Iterator
         progress(f"{repo} from the hub: {format_bytes(here)} of {format_bytes(size)}", share)
 
     def watch() -> None:
-        while not done.wait(_LOOK_SECONDS):
+        while not done.wait(_POLL_INTERVAL):
             say()
 
     say()

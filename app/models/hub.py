@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.background import in_background
+from app.daemon_threads import in_background
 from decoding.errors import InputError
 
 PROBE_SECONDS = 4.0
@@ -77,7 +77,7 @@ def cached_folder(repo: Repo) -> Path | None:
     return folder if folder.is_dir() else None
 
 
-def require_hub(source: str, there: str = "is not whole in the cache") -> None:
+def require_hub(source: str, there: str = "is incomplete in the cache") -> None:
     """Raise InputError soon if the hub can't be reached: its client would retry for minutes.
     `there`: what is there of the source."""
     from huggingface_hub import constants, get_session

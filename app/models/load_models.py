@@ -220,7 +220,7 @@ def _load_eagle(models: LoadedModels, source: str, role: str, progress: Progress
     try:
         head = drafting_head(weights, target)
     except (TypeError, ValueError, ArithmeticError, LookupError) as error:
-        raise InputError(f"{folder}: no head can be built by its config.json: {error}") from error
+        raise InputError(f"{folder}: no head can be built from its config.json: {error}") from error
     require_ranks(models.eagle_choices, config.draft_vocab)
     tune_head(head, target)
     target.keeps_features = True  # so that a prefill can be shared with this lane

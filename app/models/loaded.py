@@ -14,7 +14,7 @@ from transformers import PreTrainedTokenizerBase
 from app.config.model_options import ModelOptions
 from app.models.chat_template import render_prompt
 from app.models.library import title_of
-from app.models.limits import run_limited
+from app.models.limited_process import run_limited
 from app.models.tuning import pass_cost
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES

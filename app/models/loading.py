@@ -105,7 +105,7 @@ def load_target(source: str, options: ModelOptions, progress: Progress = silent)
         raise
     except (TypeError, ValueError, ArithmeticError, LookupError) as error:
         raise InputError(
-            f"{source}: no model can be run by its config.json: {clear_reason(error)}"
+            f"{source}: no model can be built from its config.json: {clear_reason(error)}"
         ) from error
     self_test(target)
     return target

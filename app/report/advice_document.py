@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from app.report.advice import Estimate, estimate_speedup
 from app.report.answer import Answer, speed
 from app.report.batches import Throughput, batch_throughputs, method_of, round_cost, stops_paying
 from app.report.document import envelope, spec_fields
 from app.report.engines import ENGINES, Choice
+from app.report.speedup_estimate import Estimate, estimate_speedup
 from app.report.verdict import exceeds_tau
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES

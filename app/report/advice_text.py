@@ -43,7 +43,7 @@ def advice_sections(document: dict[str, Any]) -> list[Section]:
     cannot = _merged([entry for entry in document["engines"] if entry["configuration"] is None])
     sections.append(
         Section(
-            "To paste, for each engine: the fastest here of what it can do",
+            "To paste: the fastest settings measured here that each engine supports",
             [f"{'; '.join(map(_engine, groups))}: {note}." for note, groups in _by_note(cannot)],
             snippets=[(_snippet_title(entries), entries[0]["configuration"]) for entries in can],
         )
@@ -61,13 +61,13 @@ def fastest_first(document: dict[str, Any], temperature: float) -> list[dict[str
 def verdict(best: dict[str, Any], rows: list[dict[str, Any]], measured: bool) -> list[str]:
     """Sentences on the best at one temperature. `measured`: the passes over batches were."""
     if best["name"] is None:
-        return ["→ Use no drafting: none was shown to be faster than the target alone."]
+        return ["→ Use no drafting: no strategy was shown to be faster than the target alone."]
     row = next(row for row in rows if row["name"] == best["name"])
     sure = (
         f"{best['speedup_low']:.2f} to {best['speedup_high']:.2f}, {best['interval']} of "
         f"{best['answers']} answers to {pluralize(best['prompts'], 'prompt')}"
         if best["answers"] > 1
-        else "of a single answer: measure longer to know how sure that is"
+        else "from a single answer: measure longer to know how certain that is"
     )
     doubt = "?" * exceeds_tau(best["speedup"], row["tokens_per_pass"])
     use = "Measure again; so far the best is" if doubt else "Use"
@@ -77,15 +77,15 @@ def verdict(best: dict[str, Any], rows: list[dict[str, Any]], measured: bool) ->
     ]
     if best["ties"]:
         ties = ", ".join(map(_short, best["ties"]))
-        lines.append(f"These answers can't tell it from: {ties}.")
+        lines.append(f"These answers can't distinguish it from: {ties}.")
     if any("?" in figure_cells(row, 0)[1] for row in rows):
         lines.append(INCREDIBLE)
     batches = row["batch_speedups"].items()
-    end = f"it still pays at {best['largest_batch']}, the largest that was tried"
+    end = f"it still pays at {best['largest_batch']}, the largest tried"
     if best["stops_paying_at"] is not None:
-        end = f"at about {best['stops_paying_at']} sequences at once it stops paying"
+        end = f"it stops paying at about {best['stops_paying_at']} sequences at once"
     if disagree(row["batch_speedups"].values()):
-        end = "these disagree, something else kept the machine busy: measure again"
+        end = "these disagree, something else was using the machine: measure again"
     sizes = ", ".join(f"{size}: {speedup:.2f}x" for size, speedup in batches)
     how = "by measured passes" if measured else "estimated"
     lines.append(f"Larger batches, {how}: {sizes}; {end}.")

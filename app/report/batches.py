@@ -13,7 +13,7 @@ from decoding.stats import Stats
 
 _ASSUMED = (
     "drafting by a model or a head grows like the target's passes, other drafting with B; "
-    "acceptance stays what it was"
+    "acceptance is taken to stay the same"
 )
 ESTIMATED = (
     "estimated, not measured: a batch of B sequences is taken to cost what one pass over B times "
@@ -26,7 +26,7 @@ MEASURED = (
 MEASURED_LIMITS = "leaves out what an engine's scheduler and kernels do better or worse"
 ESTIMATED_LIMITS = (
     f"{MEASURED_LIMITS}, and the reading of B caches, which grows with the context in both cases; "
-    "beyond the largest pass that was measured nothing is said"
+    "nothing is claimed beyond the largest measured pass"
 )
 CLEARLY = 1.1  # faster or slower
 FAR = 1.5  # times as much

@@ -120,7 +120,9 @@ def _notes(report: Row) -> list[str]:
     notes += [f"{name}: failed: {why}" for name, why in report["failed"].items()]
     if left_out := report["turns_left_out"]:
         what = pluralize(left_out, "later turn")
-        notes.append(f"{what} left out: the model's context has no room for what was said before.")
+        notes.append(
+            f"{what} left out: the conversation before does not fit into the model's context."
+        )
     notes += [load_line(load) for load in report["load"]]
     if any("?" in figure_cells(row, 0)[1] for row in report["contestants"]):
         notes.append(INCREDIBLE)
@@ -128,7 +130,7 @@ def _notes(report: Row) -> list[str]:
         notes.append(f"Larger batches are {batches['method']}. This {batches['limits']}.")
         if batches["left_out"]:
             sizes = ", ".join(map(str, batches["left_out"]))
-            notes.append(f"Batches of {sizes} sequences have no room in the memory or the context.")
+            notes.append(f"Batches of {sizes} sequences do not fit into the memory or the context.")
     notes += _of_weights(report)
     notes += _of_kv_cache(report)
     facts = [pluralize(report["prompts"], "prompt"), pluralize(report["repeats"], "repeat")]
@@ -145,9 +147,11 @@ def _of_kv_cache(report: Row) -> list[str]:
     same = f"{cost['same_answers']} of {pluralize(report['prompts'], 'answer')} of {cost['lane']}"
     text = f"Keys and values in {report['kv_cache']}, {cost['memory']:.0%} of the memory: {same}"
     if cost["first_difference"] is None:
-        return [f"{text} are as with whole ones."]
+        return [f"{text} are as at full precision."]
     first = cost["first_difference"]
-    return [f"{text} are as with whole ones, the others differ from token {first:.0f} on (median)."]
+    return [
+        f"{text} are as at full precision, the others differ from token {first:.0f} on (median)."
+    ]
 
 
 def _of_weights(report: Row) -> list[str]:

@@ -120,12 +120,12 @@ def _lane_lines(lane: Row, most: int) -> Iterator[str]:
     tests = pluralize(tested, "tested draft")
     yield f"[{lane['lane']}] {len(rejected)} of {tests} rejected, {prompts}"
     if lane["reason"]:
-        yield f"broke: {lane['reason']}"
+        yield f"failed: {lane['reason']}"
     worst = sorted(rejected, key=lambda row: -(row["q"] or 0.0))[:most]
     if worst:
         of = f" ({len(worst)} of {len(rejected)}, --json has all)"
         yield ""
-        yield f"the surest first{of if len(worst) < len(rejected) else ''}"
+        yield f"most confident first{of if len(worst) < len(rejected) else ''}"
         yield (
             f"{'prompt':>6}{'round':>6} {'drafted':<12}{'wanted':<11}{'level':>5}{'rank':>5}"
             f"{'p':>6}{'q':>6}{'bits':>5}  kind"

@@ -11,7 +11,9 @@ from app.text.plural import pluralize
 
 FEW_TOKENS = 50  # a speed over fewer is mostly chance
 WORTH = 1.05  # smaller speedups count as none
-INCREDIBLE = "?: more than the tokens a pass, which can't be: something else was busy."
+INCREDIBLE = (
+    "?: a speedup above the tokens per pass is impossible; something else was using the machine."
+)
 EARLY = 12  # tokens, before which nothing is said of who is ahead
 STEADY = 0.1  # how far a speedup may be from the ratio of the speeds beside it
 
@@ -151,7 +153,7 @@ def verdict(scores: Sequence[LaneScore], again: str = "") -> Verdict | None:
             return None if running else STOPPED_EARLY
         since, was = ("So far", "is") if running else ("Until it was stopped,", "was")
         if even:
-            alike = f"{best.title} {was} as fast as the big model alone"
+            alike = f"{best.title} {was} as fast as the target alone"
             return Verdict(f"{since} {alike}.", "so far as fast as AR", None, best.number)
         if factor > 1.0 and (best.few or best.incredible):
             ahead = f"{best.title} {was} ahead"
@@ -160,40 +162,38 @@ def verdict(scores: Sequence[LaneScore], again: str = "") -> Verdict | None:
             return Verdict(
                 f"{since} {best.title} {was} {times}.", f"{short} so far", factor, best.number
             )
-        text = f"{since} the big model alone {was} ahead of {best.title}."
+        text = f"{since} the target alone {was} ahead of {best.title}."
         return Verdict(text, "so far AR is ahead", None, plain.number)
     if best.incredible and not even:
         tau = best.tokens_per_pass or 0.0
         digits = next((d for d in (1, 2) if f"{factor:.{d}f}" != f"{tau:.{d}f}"), 3)
         text = (
-            f"{best.title} came out {factor:.{digits}f} times as fast, which can't be with "
-            f"{tau:.{digits}f} tokens a pass: something else kept the machine busy. {again} runs "
-            "it again."
+            f"{best.title} came out {factor:.{digits}f} times as fast, which is impossible with "
+            f"{tau:.{digits}f} tokens per pass: something else was using the machine. {again} "
+            "runs it again."
         )
-        return Verdict(text, f"{short}? can't be: {again} runs it again", None, best.number)
+        return Verdict(text, f"{short}? impossible: {again} runs it again", None, best.number)
     if best.few:
-        looks = "as fast as the big model alone" if even else times
+        looks = "as fast as the target alone" if even else times
         if factor <= 1 / WORTH:
-            looks, short = "slower than the big model alone", f"{best.title} looks slower"
+            looks, short = "slower than the target alone", f"{best.title} looks slower"
         text = (
             f"{best.title} looks {looks}, but {best.sample} are too few to tell. {again} runs it "
-            "again; with the same settings both count."
+            "again; with the same settings both runs count."
         )
         short = f"{short}, but {best.sample} are too few to tell"
         return Verdict(text, short, None, best.number)
     if factor < WORTH:
         alike = "only as fast as" if even else f"{times} as"
-        text = (
-            f"Drafting does not pay here: {best.title}, the best, is {alike} the big model alone."
-        )
+        text = f"Drafting does not pay here: {best.title}, the best, is {alike} the target alone."
         return Verdict(text, f"drafting does not pay ({short})", None, best.number)
     if best.same_text and not best.lossy:
-        passes = f"{best.passes} {'pass' if best.passes == 1 else 'passes'} of the big model"
+        passes = f"{best.passes} target {'pass' if best.passes == 1 else 'passes'}"
         passes = f"{passes} instead of {plain.passes}"
         fewer = f"{best.passes} passes instead of {plain.passes}"
     else:  # one answer may be longer, or was stopped later
-        fewer = f"{best.tokens_per_pass or 1.0:.1f} tokens a pass"
-        passes = f"{fewer} of the big model"
+        tokens = f"{best.tokens_per_pass or 1.0:.1f} tokens"
+        fewer, passes = f"{tokens} per pass", f"{tokens} per target pass"
     text = f"{best.title} is {times}{_same(best)}: {passes}."
     return Verdict(text, f"{short}, {fewer}{_same_short(best)}", factor, best.number)
 
@@ -224,8 +224,8 @@ def doubt_about_speeds(scores: Sequence[LaneScore]) -> str | None:
     whole answers: the machine was busier in one part of the run than in the other."""
     if any(each.left_out for each in scores):
         if any(each.stopped for each in scores):
-            return "The run that was stopped does not count: tok/s and × are of whole ones."
-        return "The last run does not count: something else kept the machine busy."
+            return "The stopped run does not count: tok/s and × are of complete ones."
+        return "The last run does not count: something else was using the machine."
     plain = baseline(scores)
     if plain is None or plain.speed is None or not all(score.done for score in scores):
         return None
@@ -235,9 +235,9 @@ def doubt_about_speeds(scores: Sequence[LaneScore]) -> str | None:
         if each.speed and each.speedup
     ]
     if any(abs(ratio / speedup - 1) > STEADY for ratio, speedup in pairs):
-        return "The machine's speed changed meanwhile: trust × more than tok/s."
+        return "The machine's speed changed during the run: trust × more than tok/s."
     if any(f"{ratio:.1f}" != f"{speedup:.1f}" for ratio, speedup in pairs):
-        return "× compares lanes while both ran, tok/s is of whole answers."
+        return "× compares lanes while both were running; tok/s is of whole answers."
     return None
 
 
@@ -257,12 +257,12 @@ def _without_comparison(best: LaneScore | None, plain: LaneScore | None) -> Verd
     if best is not None:
         speed = f"{_speed(best):.0f} tok/s"
         text = (
-            f"{best.title} is the fastest: {speed}. An autoregressive lane would say what it gains."
+            f"{best.title} is the fastest: {speed}. An autoregressive lane would show its speedup."
         )
         return Verdict(text, f"{best.title} {speed}", None, best.number)
     if plain is not None and plain.speed is not None:
         speed = f"{_speed(plain):.0f} tok/s"
-        text = f"The big model alone: {speed}. A lane that drafts would show what can be gained."
+        text = f"The target alone: {speed}. A lane that drafts would show a speedup."
         return Verdict(text, f"{plain.title} {speed}", None, plain.number)
     return None
 
@@ -283,13 +283,13 @@ def _of_prefill(scores: Sequence[LaneScore]) -> Verdict | None:
     """A verdict on answers of one token, which prefill gives."""
     if not scores or any(each.passes or not each.tokens or each.stopped for each in scores):
         return None
-    text = "Reading the prompt gave the only token of each answer: there was nothing to draft."
+    text = "The prefill gave the only token of each answer: there was nothing to draft."
     return Verdict(text, "one token, nothing to draft")
 
 
 def _same(score: LaneScore) -> str:
     if score.lossy:
-        return ", by a lossy rule and so with another text"
+        return ", by a lossy rule, so its text may differ"
     if score.same_text is None:
         return ", though its text may differ, as it is sampled" if score.sampled else ""
     return ", word for word the same text" if score.same_text else ", though its text differs"
@@ -314,17 +314,17 @@ def _reason(slow: LaneScore, fast: LaneScore) -> str | None:
         rates = slow.acceptance_rate, fast.acceptance_rate
         if None not in rates and (slow.acceptance_rate or 0.0) >= (fast.acceptance_rate or 0.0):
             return (
-                f"Lane {slow.number} drafts fewer tokens at a time: {slow_tau:.1f} tokens a pass, "
+                f"Lane {slow.number} drafts fewer tokens at a time: {slow_tau:.1f} tokens per pass, "
                 f"{fast_tau:.1f} in lane {fast.number}"
             )
         return (
-            f"Fewer of lane {slow.number}'s guesses are right: {slow_tau:.1f} tokens a pass, "
+            f"Fewer of lane {slow.number}'s guesses are right: {slow_tau:.1f} tokens per pass, "
             f"{fast_tau:.1f} in lane {fast.number}"
         )
-    guessing = f"Guessing takes {slow.draft_share:.0%} of lane {slow.number}'s time"
+    drafting = f"Drafting takes {slow.draft_share:.0%} of lane {slow.number}'s time"
     if not fast.drafts:
-        return f"{guessing}, for {slow_tau:.1f} tokens a pass"
+        return f"{drafting}, for {slow_tau:.1f} tokens per pass"
     if slow.draft_share > fast.draft_share:
-        return f"{guessing}, {fast.draft_share:.0%} of lane {fast.number}'s"
+        return f"{drafting}, {fast.draft_share:.0%} of lane {fast.number}'s"
     longer = f"{slow.round_seconds / fast.round_seconds:.1f} times as long"
     return f"A round of lane {slow.number} takes {longer} as one of lane {fast.number}"

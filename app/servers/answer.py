@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from app.servers.chunks import Chunk
 from app.servers.errors import ServerError
+from app.servers.protocol import Chunk
 from app.servers.usage import Usage
 from decoding.tokenizing.detokenizer import LONGEST_TOKEN
 

@@ -15,8 +15,8 @@ import httpx2
 
 from app.servers.acceptance import Counters, drafting_between, is_list, read_counters
 from app.servers.answer import AnswerStream, Ending, Piece
-from app.servers.chunks import Question, error_message, extras, read_chunk
 from app.servers.errors import KEYS, ServerError, api_key, quoted
+from app.servers.protocol import Question, error_message, extras, read_chunk
 from app.servers.sampling import NAMED, TRANSFORMERS
 from app.servers.usage import Drafting
 from app.strategies.lane_spec import Endpoint
@@ -89,7 +89,7 @@ class Server:
     def _root(self) -> str:
         return self.endpoint.url.removesuffix("/v1")
 
-    async def look(self) -> Facts:
+    async def fetch_facts(self) -> Facts:
         """Request the list of models, which a server may not have. Raises ServerError if it does
         not answer, or rejects the key."""
         with self._clear_errors():
@@ -124,7 +124,7 @@ class Server:
         server's `counters` are not used for one of several simultaneous answers. Raises
         ServerError."""
         with self._clear_errors():
-            facts = self.facts or await self.look()
+            facts = self.facts or await self.fetch_facts()
             before = await self.counters() if counters else None
             body = question.body(self.model, facts.engine)
             async with self._stream(question.path, body, facts.engine) as (response, at):
@@ -197,7 +197,7 @@ class Server:
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "text/event-stream":
             what = quoted(kind, self._key) or "something unnamed"
-            raise ServerError(f"the server sent {what} and no stream of events", 200)
+            raise ServerError(f"the server sent {what} and not a stream of events", 200)
         response.encoding = "utf-8-sig"  # events are UTF-8, whatever is named, after a BOM or not
         answer = AnswerStream(question.params.max_new_tokens)
         loop, patience = asyncio.get_running_loop(), self._patience
@@ -302,13 +302,13 @@ class Server:
         except (TimeoutError, httpx2.TimeoutException) as error:
             raise ServerError("the server does not answer in time") from error
         except httpx2.ConnectError as error:
-            line = f"nobody answers at {self.endpoint.url}: {quoted(str(error), self._key)}"
+            line = f"no server answers at {self.endpoint.url}: {quoted(str(error), self._key)}"
             raise ServerError(line) from error
         except (httpx2.NetworkError, httpx2.RemoteProtocolError) as error:
-            raise ServerError("the connection broke in the middle of the answer") from error
+            raise ServerError("the connection was lost in the middle of the answer") from error
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
             message = quoted(str(error), self._key) or type(error).__name__
-            raise ServerError(f"the server can't be understood: {message}") from error
+            raise ServerError(f"unexpected response from the server: {message}") from error
 
 
 @dataclass(frozen=True, slots=True)

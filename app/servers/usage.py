@@ -31,7 +31,7 @@ class Usage:
     drafting: Drafting | None = None
 
 
-def settled(stats: Stats, usage: Usage | None) -> Stats:
+def with_reported_counts(stats: Stats, usage: Usage | None) -> Stats:
     """The sums over an answer's pieces, corrected by what the server reported at its end. Passes
     are only those reported: a piece is not a target pass."""
     found = replace(stats, passes=0, histogram=[])

@@ -95,8 +95,8 @@ MEDUSA = Strategy(
     name="medusa",
     title="Medusa",
     summary="Heads on the target guess the next tokens, a tree of guesses",
-    explanation="heads on the target guess the tokens behind the next one, each several; the "
-    "guesses form a tree that one target pass tests.",
+    explanation="heads on the target guess the tokens after the next one, several guesses each; "
+    "the guesses form a tree that one target pass tests.",
     settings=("gamma", *SAMPLING, "acceptance", "epsilon", "delta"),
     role="medusa",
     missing="no Medusa heads: --medusa DIR, or make some: specchat heads",
@@ -197,8 +197,8 @@ SUFFIX = Strategy(
     name="suffix",
     title="Suffix tree",
     summary="Drafts what most often followed the newest words: no model at all",
-    explanation="counts in a tree how often each text of the conversation went on how, and drafts "
-    "the likeliest continuation of its end, longer after a longer match.",
+    explanation="counts in a tree how the texts of the conversation continued, and drafts the "
+    "likeliest continuation of its end, longer after a longer match.",
     settings=("gamma", *SAMPLING),
     build=_build_suffix,
     proposed_by="copied from the suffix tree, token {depth} of {length} in its draft",
@@ -209,7 +209,7 @@ SERVER = Strategy(
     title="Server",
     summary="A serving engine answers over HTTP, with its own model, clock and drafts",
     explanation="a serving engine (vLLM, SGLang, TensorRT-LLM, llama.cpp, ...) answers over HTTP. "
-    "Its text comes in pieces, not in tokens; what it says of its drafts comes at the end. "
+    "Its text comes in pieces, not in tokens; it reports its drafts at the end. "
     "Settings act from its next request on.",
     settings=SAMPLING,
     on_target=False,

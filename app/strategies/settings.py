@@ -42,9 +42,9 @@ SETTINGS = {
         Setting("eagle_top_k", "Strategies", int, "Branches of EAGLE's tree; 1 is a chain.",
                 of_dynamic_tree=True),
         Setting("acceptance", "Strategies", str, "exact, or typical: Medusa's rule, lossy."),
-        Setting("epsilon", "Strategies", float, "Of typical acceptance (default 0.09).",
+        Setting("epsilon", "Strategies", float, "Epsilon of typical acceptance (default 0.09).",
                 of_typical=True),
-        Setting("delta", "Strategies", float, "Of typical acceptance (default 0.3).",
+        Setting("delta", "Strategies", float, "Delta of typical acceptance (default 0.3).",
                 of_typical=True),
         Setting("temperature", "Sampling", float, "From 0 (default: greedy) to 2.", most=2),
         Setting("top_p", "Sampling", float,
@@ -53,9 +53,10 @@ SETTINGS = {
         Setting("min_p", "Sampling", float,
                 "Only tokens with this share of the likeliest one's probability; 0 is off."),
         Setting("repetition_penalty", "Sampling", float,
-                "Of tokens in prompt or answer, as in generate; 1 is off."),
+                "Penalty on tokens already in the prompt or answer, as in transformers' generate; "
+                "1 is off."),
         Setting("presence_penalty", "Sampling", float,
-                "Of tokens in the answer, as in serving engines; 0 is off."),
+                "Penalty on tokens already in the answer, as in serving engines; 0 is off."),
         Setting("max_new_tokens", "Sampling", int, "Longest answer in tokens (default 256)."),
     )
 }  # fmt: skip

@@ -176,7 +176,8 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
             with prompt.prevent(Prompt.Changed):  # writing clears what is said
                 self.main.type(event.character)
             back = self.state.keys["run.stop"]
-            self.say(f"“{event.character}” is no command, so it is written: {back} goes back")
+            what = f"“{event.character}” is not a command, so it is typed"
+            self.show_notice(f"{what}: {back} goes back")
 
     async def pump(self) -> None:
         """Handle the engine's events. Labels are updated four times a second while rounds arrive,
@@ -195,7 +196,7 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
         if not events:  # a conversation may have been opened
             self.ask_next()
         if problem:
-            self.state.say(problem)
+            self.state.show_notice(problem)
         if not isinstance(self.mouse_captured, Slider):  # a slider that is dragged is one change
             self.undo.note_changes()
         now = self.clock()
@@ -253,8 +254,8 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
             self.undo.stack.separate()
 
     @on(Prompt.Undone)
-    def tell_of_typing(self, event: Prompt.Undone) -> None:
-        self.say(self.undo.describe("typing", event.back))
+    def show_typing_undone(self, event: Prompt.Undone) -> None:
+        self.show_notice(self.undo.describe("typing", event.back))
 
     def action_redo(self) -> None:
         self.undo.move(back=False)
@@ -274,7 +275,7 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
         try:
             recording = await run_in_background(partial(read_recording, tour_recording()))
         except InputError as error:
-            self.say(str(error))
+            self.show_notice(str(error))
             return
         stage = TourStage(recording, self.state.keys, self.clock)
         await self.push_screen(stage)
@@ -288,7 +289,7 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
 
     def action_examples(self) -> None:
         if not examples():
-            self.say("There are no examples")
+            self.show_notice("There are no examples")
             return
 
         def write(prompt: str | None) -> None:
@@ -303,7 +304,7 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
             if chosen is not None:
                 name, values = chosen
                 kept = self.kept_overrides(values)
-                self.state.say(f"The settings are those of “{shortened(name, 30)}”{kept}")
+                self.state.show_notice(f"The settings are those of “{shortened(name, 30)}”{kept}")
                 self.change_params(values)
 
         loaded = self.state.loaded
@@ -319,7 +320,8 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
         chosen = self.get_theme(self.first_theme)
         self.theme = chosen.name if chosen and chosen.dark == other.dark else other.name
         key = self.state.keys["app.dark"]
-        self.say(f"{'Dark' if self.current_theme.dark else 'Light'} theme; {key} changes it back")
+        name = "Dark" if self.current_theme.dark else "Light"
+        self.show_notice(f"{name} theme; {key} changes it back")
 
     def set_keymap(self, keymap: Mapping[str, str]) -> None:
         super().set_keymap(dict(keymap))
@@ -340,11 +342,11 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         yield from commands(self, self.main)
         if self.state.stopped:
-            what = "With the answers that were stopped (Enter in the empty prompt)"
-            yield SystemCommand("Go on", what, self.action_continue)
-        what = "The curves of a training that runs (specchat heads watch)"
+            what = "From where they were stopped (Enter in the empty prompt)"
+            yield SystemCommand("Continue stopped answers", what, self.action_continue)
+        what = "The curves of a running training (specchat heads watch)"
         yield SystemCommand("Watch a training", what, self.action_training)
-        yield SystemCommand("Tour", "What all this is, in a few steps", self.action_tour)
+        yield SystemCommand("Tour", "The screen explained in a few steps", self.action_tour)
         yield from self.exports.commands()
 
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TypeVar
 
-from app.background import in_background
+from app.daemon_threads import in_background
 
 T = TypeVar("T")
 

@@ -16,7 +16,7 @@ from app.tui.screens.lanes import MainScreen
 from app.tui.state.sliders import SLIDERS, is_shown
 
 TREES = {
-    DEFAULT_TREE: "The tree it began with",
+    DEFAULT_TREE: "The tree it started with",
     DYNAMIC_TREE: "The likeliest guesses of each round",
 }
 DESCRIPTION_SCORE = 0.01  # for a match in the description alone
@@ -77,4 +77,4 @@ def commands(app: App[None], screen: MainScreen) -> Iterable[SystemCommand]:
             name = f"Lane {number}: {lane.info.title}"
             run = partial(screen.run_action, f"lane({number})")
             key = screen.state.keys[f"view.lane{number}"]
-            yield SystemCommand(name, f"To it ({key})", run)
+            yield SystemCommand(name, f"Go to it ({key})", run)

@@ -88,7 +88,7 @@ def lane_color(number: int) -> str:
 OURS = {theme.name: theme for theme in (DARK, LIGHT)}
 
 
-def checked(name: object) -> str:
+def require_theme(name: object) -> str:
     """The name of a theme. Raises ValueError with all names."""
     names = [*OURS, *BUILTIN_THEMES]
     if name not in names:

@@ -85,8 +85,8 @@ def check_keymap(keymap: Mapping[str, str]) -> None:
         for key in keys.split(","):
             if not _is_key(key.strip()):
                 raise ValueError(
-                    f"{name}: '{key.strip()}' is no key; keys are such as x, f6, ctrl+t, "
-                    "left, space, several with commas between"
+                    f"{name}: '{key.strip()}' is not a key; keys are x, f6, ctrl+t, left, space "
+                    "and the like, several with commas between"
                 )
     for bindings in binding_scopes().values():
         taken: dict[str, Binding] = {}

@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 
 from app.config.settings import load_settings
-from app.engine.config import SessionConfig
 from app.engine.process import SessionProcess
 from app.engine.session import Session
+from app.engine.session_config import SessionConfig
 from app.tui.actions.export import screen_svg
 from app.tui.app import SpecchatApp
 from app.tui.state.startup import Startup

@@ -16,10 +16,10 @@ from app.config.model_options import ModelOptions
 from app.engine.token_events import TokenEvents
 from app.models.load_models import load_models
 from app.models.loaded import LoadedModels
-from app.report.advice import Estimate, estimate_speedup
 from app.report.answer import Timing
 from app.report.rejections import Level, levels_of
 from app.report.rejections_document import breakdown, breakdown_lines
+from app.report.speedup_estimate import Estimate, estimate_speedup
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES
 from app.text.plural import pluralize

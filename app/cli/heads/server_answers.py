@@ -12,9 +12,9 @@ from typing import TextIO
 from app.cli.terminal import say
 from app.engine.turn import answer_seed
 from app.servers.answer import Ending, Piece
-from app.servers.chunks import Question
 from app.servers.client import Patience, Server
 from app.servers.errors import ServerError
+from app.servers.protocol import Question
 from app.strategies.lane_spec import Endpoint
 from decoding.errors import InputError
 from decoding.json_text import parse_json
@@ -68,7 +68,7 @@ class _Distillation:
         self._last_message = ""
 
     async def answer_all(self, concurrency: int) -> int:
-        await self._server.look()
+        await self._server.fetch_facts()
         sampling, total = self._params.sampling, len(self._conversations)
         target = self._server.model or self._server.endpoint.url
         drawn = [sampling.temperature, sampling.top_p, self._seed]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def load(target: str, device: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     from app.config.model_options import ModelOptions
     from app.models.chat_template import render_prompt
-    from app.models.limits import run_limited
+    from app.models.limited_process import run_limited
     from app.models.loading import load_model, load_tokenizer
 
     if device == "auto" and "LOCAL_RANK" in os.environ:  # a GPU for each of several processes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from app.models.assets import examples
@@ -17,37 +18,38 @@ class AdviceActions(AppBase):
     def action_advise(self) -> None:
         state = self.state
         if state.ended or not state.loaded:
-            self.say(state.ended or "Still loading")
+            self.show_notice(state.ended or "Still loading")
         elif state.busy:
-            self.say(state.busy)
+            self.show_notice(state.busy)
         else:
             prompts = tuple(request.turns[0] for request in examples())
             temperature = state.params.sampling.temperature
             known = self.advice if self.advised_on == self.advice_settings else None
             request = AdviceRequest(state.turns, prompts, temperature, known)
-            self.push_screen(AdviceScreen(self.engine, request), self._use_advice)
+            screen = AdviceScreen(self.engine, request)
+            self.push_screen(screen, partial(self._use_advice, screen))
 
-    def _use_advice(self, best: Mapping[str, Any] | None) -> None:
+    def _use_advice(self, screen: AdviceScreen, best: Mapping[str, Any] | None) -> None:
         """Give the settings to the lane in focus if it has that strategy and checkpoint, else to
         the first one that has them."""
         if best is None:
-            if self.advice is None:  # left before its end
-                again = self.state.keys["app.advise"]
-                self.say(f"Measuring was stopped; {again} begins it anew")
+            if self.advice is None:
+                what = "Measurement failed" if screen.failed else "Measurement stopped"
+                self.show_notice(f"{what}; {self.state.keys['app.advise']} starts it again")
             return
         lane = self._lane_of(best["strategy"], best["checkpoint"])
         if lane is None:
-            self.say(f"There is no lane of {STRATEGIES[best['strategy']].title} any more")
+            self.show_notice(f"There is no lane of {STRATEGIES[best['strategy']].title} any more")
             return
         pins = {name: value for name, value in best["pins"].items() if name != "temperature"}
         kept = {name: value for name, value in lane.info.overrides.items() if name in SAMPLING}
         own = ", ".join(f"{name} {value}" for name, value in pins.items()) or "its usual settings"
         label, key = self.state.label(lane.info.name), self.state.keys["run.undo"]
         if kept | pins == lane.info.overrides:
-            self.say(f"{label} has these settings already: {own}")
+            self.show_notice(f"{label} has these settings already: {own}")
             return
         self.change_overrides(lane.info.name, kept | pins)
-        self.say(f"{label}: {own} ({key} takes it back)")
+        self.show_notice(f"{label}: {own} ({key} takes it back)")
 
     def _lane_of(self, strategy: str, checkpoint: str | None) -> LaneState | None:
         here = [self.lane_here] if self.lane_here else []

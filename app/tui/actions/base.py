@@ -28,7 +28,7 @@ from app.strategies.roles import ROLES
 from app.text.terminal_text import shortened
 from app.tui.actions.slow_motion import SlowMotion, progress_line
 from app.tui.drawn_text import DrawnText
-from app.tui.format.labels import QUEUED_CELLS
+from app.tui.format.status import QUEUED_CELLS
 from app.tui.screens.advice import AdviceScreen
 from app.tui.screens.lanes import MainScreen
 from app.tui.screens.sampling_test import SamplingTestScreen
@@ -131,9 +131,9 @@ class AppBase(App[None]):
         pane = self.main.pane_here
         return self.state.lanes[pane.name_of_lane] if pane else None
 
-    def say(self, text: str, seconds: float | None = 6.0) -> None:
+    def show_notice(self, text: str, seconds: float | None = 6.0) -> None:
         """Show a notice in the status line."""
-        self.state.say(text, seconds)
+        self.state.show_notice(text, seconds)
         self.main.show_state()
 
     def change_params(self, values: Mapping[str, Any]) -> None:
@@ -186,7 +186,7 @@ class AppBase(App[None]):
         """Load other models with these lanes, and start a new conversation."""
         self.engine.send(OpenModels(options, specs))
         self.begin_conversation({role: options.source(role) for role in ROLES})
-        self.state.begin_anew()
+        self.state.forget_models()
         self.state.asked_for = options
 
     def take_back(self) -> None:
@@ -201,7 +201,7 @@ class AppBase(App[None]):
                 if state.queued
                 else ""
             )
-            state.say(f"Taken back: ↑ in the prompt has it{waits}")
+            state.show_notice(f"Taken back: press ↑ in the prompt to get it{waits}")
 
     def take_questions_back(self) -> None:
         while self.state.queued:

@@ -49,16 +49,16 @@ class ConversationActions(AppBase):
 
     def action_new_conversation(self) -> None:
         if self.state.busy:
-            self.state.say(self.state.busy)
+            self.state.show_notice(self.state.busy)
         else:
             undo = self.state.keys["run.undo"]
             before = bool(self.state.turns)
             self.engine.send(NewConversation())
             self.begin_conversation()
-            self.state.say(
+            self.state.show_notice(
                 f"A new conversation; {undo} brings the last one back"
                 if before
-                else "This conversation is new: nothing was asked yet"
+                else "This conversation is already empty"
             )
         self.main.show_state()
 
@@ -110,7 +110,7 @@ class ConversationActions(AppBase):
         """The list of recorded conversations."""
         recorder, store = self.recorder, self.store
         if recorder is None or store is None:
-            self.say("Conversations are not kept here")
+            self.show_notice("Conversations are not saved (--no-keep)")
             return
 
         def reopen(path: Path | None) -> None:
@@ -126,7 +126,7 @@ class ConversationActions(AppBase):
             return
         if entry.path == self.recorder.path:
             if self.state.running:
-                raise InputError("It is being answered")
+                raise InputError("It is still being answered")
             self.action_new_conversation()
         self.deleted[entry] = self.store.delete(entry.path)
 
@@ -136,11 +136,11 @@ class ConversationActions(AppBase):
             del self.deleted[entry]
 
     def reopen(self, path: Path, message: str | None = None) -> None:
-        """Show a recorded conversation and continue it, once models are loaded; `told` is the
+        """Show a recorded conversation and continue it, once models are loaded; `message` is the
         notice at the end."""
         state = self.state
         if why := state.busy or state.ended or state.failure:
-            self.say(why)
+            self.show_notice(why)
             return
         state.opening = True
         self.refill = path, message
@@ -170,7 +170,7 @@ class ConversationActions(AppBase):
         except (InputError, OSError) as error:
             state.opening = False
             self.take_questions_back()
-            self.say(str(error))
+            self.show_notice(str(error))
         else:
             self.call_later(self._show_recording, recording, events, message)
 
@@ -194,13 +194,13 @@ class ConversationActions(AppBase):
                 await sleep(0)
             await self.handle_event(event)
         if message is None:
-            message = goes_on_here(recording, state) + self._take_settings(recording.left)
+            message = reopened_notice(recording, state) + self._take_settings(recording.left)
             self.known_settings = self._settings_now()
             if self.recorder and self.recorder.path:
                 self.opened[self.recorder.path] = recording.title
         state.foreign = recording.loaded.source != state.loaded.source
         state.opening = False
-        self.say(message)
+        self.show_notice(message)
 
     def _take_settings(self, left: LeftWith | None) -> str:
         """Go on with the settings that it was left with, or of the last answers; returns what that
@@ -224,18 +224,18 @@ class ConversationActions(AppBase):
             lane, tree = state.lanes[name], trees.get(name, "")
             known = tree if tree in lane.info.trees else lane.tree
             self.change_lane(name, overrides[name], known)
-        return f", with the settings that it had: {changed}{off}" if changed else off
+        return f", with its settings: {changed}{off}" if changed else off
 
 
-def goes_on_here(recording: Recording, state: AppState) -> str:
+def reopened_notice(recording: Recording, state: AppState) -> str:
     """The notice on a reopened conversation."""
     assert recording.loaded is not None and state.loaded is not None
     other = recording.loaded.target
     suffix = "" if other == state.loaded.target else f", answered by {other}"
     answered = {name for turn in recording.turns for name in turn.answers}
     if unseen := sorted(answered - set(state.lanes)):
-        suffix += f"; not among the lanes now: {', '.join(unseen)}"
-    return f"“{shortened(recording.title, TITLE_CHARACTERS)}” goes on here{suffix}"
+        suffix += f"; not among the present lanes: {', '.join(unseen)}"
+    return f"“{shortened(recording.title, TITLE_CHARACTERS)}” continues here{suffix}"
 
 
 def events_of_lanes(recording: Recording, lanes: set[str]) -> Iterator[Event]:

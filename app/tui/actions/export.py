@@ -47,19 +47,19 @@ class Exports:
         for suffix, name in (REPORTS | PLOTS).items():
             yield SystemCommand(
                 f"Export the scoreboard as {name}",
-                "Save speeds, speedups and what they mean, to show to others",
+                "Save speeds, speedups and what they mean, to share",
                 partial(self._export_scoreboard, suffix),
             )
         for suffix, name in REPORTS.items() if self.app.advice else ():
             yield SystemCommand(
                 f"Export the advice as {name}",
-                "Save what was measured, what is best, and what to paste elsewhere",
+                "Save what was measured, what is best, and configurations to paste",
                 partial(self._export_advice, suffix),
             )
         if self.app.recorder:
             yield SystemCommand(
                 "Export as JSON",
-                "Save every round, to be read by programs and played by replay",
+                "Save every round, for programs and for specchat replay",
                 self._export_json,
             )
             yield SystemCommand(
@@ -70,7 +70,7 @@ class Exports:
         if self.app.store:  # another process reads its file
             yield SystemCommand(
                 "Export as asciicast",
-                "Save a film for asciinema players, recorded anew",
+                "Render the conversation as an asciicast for asciinema players",
                 self._export_asciicast,
             )
 
@@ -83,7 +83,7 @@ class Exports:
     def _export_scoreboard(self, suffix: str) -> None:
         state, found = self.app.state, scores(self.app.state)
         if not any(score.speed for score in found):
-            self.app.say("There is nothing to export yet: ask something first")
+            self.app.show_notice("There is nothing to export yet: ask something first")
             return
         loaded = state.loaded
         facts = [
@@ -121,7 +121,7 @@ class Exports:
         """The file of the present conversation; without one, shows a notice."""
         path = self.app.recorder.path if self.app.recorder else None
         if path is None:
-            self.app.say("There is nothing to export yet")
+            self.app.show_notice("There is nothing to export yet")
         return path
 
     async def _notify_saved(self, saving: Awaitable[Path]) -> None:
@@ -145,7 +145,9 @@ class Exports:
         if recorder is None or path is None:
             return
         if recorder.store_of(path) is not self.app.store:
-            self.app.say("A film is made from the saved file, and this conversation is not saved")
+            self.app.show_notice(
+                "An asciicast is made from the saved file, and this conversation is not saved"
+            )
         else:
             saving = self._notify_saved(self._write_asciicast(recorder, path))
             self.app.run_worker(saving, group="asciicast", exclusive=True, exit_on_error=False)

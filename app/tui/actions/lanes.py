@@ -12,7 +12,7 @@ from app.config.model_options import ModelOptions
 from app.config.overrides import parse_strategies
 from app.engine.commands import AddLane, RemoveLane
 from app.models.library import title_of
-from app.models.public import fetch
+from app.models.public_families import fetch
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import DEFAULT_STRATEGIES, STRATEGIES
 from app.strategies.strategy import DEFAULT_TREE
@@ -46,17 +46,17 @@ class LaneActions(AppBase):
     def _add_lane(self, spec: LaneSpec, after: LaneState | None) -> None:
         state = self.state
         if state.ended or not state.loaded:
-            state.say(state.ended or "Still loading")
+            state.show_notice(state.ended or "Still loading")
         elif len(state.lanes) >= MAX_LANES:
             key = state.keys["lane.remove"]
-            state.say(f"There are {MAX_LANES} lanes, more have no room: {key} removes one")
+            state.show_notice(f"{MAX_LANES} lanes is the maximum: {key} removes one")
         elif spec.endpoint is None and state.servers_only:
-            state.say(f"No model is loaded here: {state.keys['app.models']} opens one")
+            state.show_notice(f"No model is loaded here: {state.keys['app.models']} loads one")
         else:
             self.engine.send(AddLane(spec, after.info.name if after else None))
-            later = "; it joins in the next run" if state.running else ""
+            later = "; it joins the next run" if state.running else ""
             title = spec.name if spec.endpoint else STRATEGIES[spec.strategy].title
-            state.say(f"Another lane: {title}{later}")
+            state.show_notice(f"New lane: {title}{later}")
         self.main.show_state()
 
     def action_remove(self) -> None:
@@ -64,10 +64,10 @@ class LaneActions(AppBase):
         if lane is None or not state.loaded:
             return
         if state.ended or len(state.lanes) == 1:
-            state.say(state.ended or "The last lane stays")
+            state.show_notice(state.ended or "The last lane can't be removed")
         else:
             undo = state.keys["run.undo"]
-            state.say(f"{state.label(lane.info.name)} is gone; {undo} brings it back")
+            state.show_notice(f"{state.label(lane.info.name)} is removed; {undo} brings it back")
             self.engine.send(RemoveLane(lane.info.name))
         self.main.show_state()
 
@@ -80,10 +80,10 @@ class LaneActions(AppBase):
         if lane.info.overrides:
             gone = describe_overrides(lane, state.params)
             without = f", without its own {gone}" if gone else ""
-            state.say(f"{label} follows the sliders again{without}")
+            state.show_notice(f"{label} follows the sliders again{without}")
             overrides = {}
         else:
-            state.say(f"{label} keeps its settings (sliders with *) until {key}")
+            state.show_notice(f"{label} keeps its settings (sliders with *) until {key}")
             values = flat(lane.effective_params(state.params))
             overrides = {name: values[name] for name in lane.strategy.settings}
         self.change_overrides(lane.info.name, overrides)
@@ -91,7 +91,7 @@ class LaneActions(AppBase):
     @on(SlidersPanel.Changed)
     def change_setting(self, event: SlidersPanel.Changed) -> None:
         """Change the run's setting, or the override of a lane; say so if that changes nothing."""
-        self.state.hush()
+        self.state.clear_notice()
         if event.lane is None:
             self.change_params(event.values)
         else:
@@ -100,7 +100,7 @@ class LaneActions(AppBase):
         own = None if event.lane is None else self.state.lanes[event.lane]
         for spec in SLIDERS:
             if spec.name in event.values and (why := why_idle(spec, self.state, own)):
-                self.say(f"{spec.label} has no effect now: {why}")
+                self.show_notice(f"{spec.label} has no effect now: {why}")
 
     def action_models(self) -> None:
         """Choose other models. The lanes stay; those without a drafter become unavailable."""
@@ -115,7 +115,7 @@ class LaneActions(AppBase):
         if isinstance(options, Fetch):
             self._fetch(options.name)
         elif state.busy:
-            state.say(state.busy)
+            state.show_notice(state.busy)
         else:
             # without chosen trees and own checkpoints, which belong to the present models
             specs = tuple(
@@ -127,14 +127,14 @@ class LaneActions(AppBase):
             self.open_models(options, specs)
             name = title_of(str(options.target))
             key = state.keys["run.undo"]
-            state.say(f"The conversation begins anew with {name} ({key} goes back)", 3.0)
+            state.show_notice(f"New conversation with {name} ({key} goes back)", 3.0)
         self.main.show_state()
 
     def _fetch(self, name: str) -> None:
         """Download a public family in the background."""
         state = self.state
         if state.download:
-            state.say("One download at a time")
+            state.show_notice("One download at a time")
             return
 
         def show(line: str) -> None:
@@ -149,9 +149,10 @@ class LaneActions(AppBase):
             try:
                 await run_in_background(partial(fetch, PUBLIC_FAMILIES[name], progress))
             except InputError as error:
-                state.say(f"{name}: {error}", None)
+                state.show_notice(f"{name}: {error}", None)
             else:
-                state.say(f"{name} is here: {state.keys['app.models']} loads it", None)
+                load = state.keys["app.models"]
+                state.show_notice(f"{name} is downloaded: {load} loads it", None)
             state.download = ""
             self.main.show_state()
 

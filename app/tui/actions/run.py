@@ -44,7 +44,7 @@ class RunActions(AppBase):
         """Clear the previous action's notice and its question."""
         if action != "acceptance":
             self._asked_for_typical = False
-        self.state.hush()
+        self.state.clear_notice()
         return await super().run_action(action, default_namespace, namespaces)
 
     def settle_queued_prompt(
@@ -61,7 +61,7 @@ class RunActions(AppBase):
             if not any(lane.active for lane in state.lanes.values()):
                 keys = state.keys
                 leave, switch = keys["run.stop"], keys["view.toggle_here"]
-                state.say(f"No lane is on: {leave}, then {switch} switches one on")
+                state.show_notice(f"No lane is on: {leave}, then {switch} switches one on")
             if self._asks_new and not prompt.text:
                 prompt.write(event.prompt)
         self.take_questions_back()
@@ -103,17 +103,18 @@ class RunActions(AppBase):
         if state.loaded and not state.running:
             again, examples = state.keys["run.again"], state.keys["app.examples"]
             asked = f"Type the next question; {again} runs the last one again"
-            state.say(asked if state.turns else f"Type a question; {examples} has examples")
+            state.show_notice(asked if state.turns else f"Type a question; {examples} has examples")
 
     @on(Prompt.Leaving)
     def say_how_to_leave(self) -> None:
-        self.say(f"{self.state.keys['app.quit']} quits")
+        self.show_notice(f"{self.state.keys['app.quit']} quits")
 
     def _say_which_keys(self) -> None:
         """A hint for users who type other programs' commands."""
         keys = self.state.keys
         leave, helps, all_keys = (keys[name] for name in ("app.quit", "app.help", "app.palette"))
-        self.say(f"{leave} quits, {helps} helps, {all_keys} has all; Enter asks it")
+        opens = f"{leave} quits, {helps} opens help, {all_keys} lists all commands"
+        self.show_notice(f"{opens}; Enter sends this text")
 
     @on(Prompt.Changed)
     def clear_notice(self) -> None:
@@ -121,7 +122,7 @@ class RunActions(AppBase):
         begun."""
         if self.main.prompt.edited and (self.state.notice or self.slow_motion is not None):
             self.end_slow_motion()
-            self.say("")
+            self.show_notice("")
 
     def _ask(self, text: str) -> None:
         self.end_slow_motion()
@@ -132,7 +133,7 @@ class RunActions(AppBase):
 
     def _reopen_engine(self) -> None:
         """Load again, after the models were lost or could not be loaded."""
-        self.state.begin_anew()
+        self.state.forget_models()
         self.state.loading = Loading("the models again", None)
         self.engine.open()
 
@@ -142,7 +143,8 @@ class RunActions(AppBase):
         own = [lane.effective_params(state.params) for lane in state.lanes.values() if lane.active]
         if state.turns and all(params.sampling.greedy for params in own):
             key = state.keys["view.temperature"]
-            self.say(f"At temperature 0 there is one answer only: {key} raises it")
+            always = "At temperature 0 the answer is always the same"
+            self.show_notice(f"{always}: {key} goes to the temperature slider")
         else:
             self._run_again(redraw=True)
 
@@ -153,7 +155,7 @@ class RunActions(AppBase):
         state = self.state
         hangs, state.silent = state.silent, False
         if state.busy and not hangs:
-            state.say(state.busy)
+            state.show_notice(state.busy)
         elif state.turns:
             if state.gone or hangs:
                 self._reopen_engine()
@@ -174,7 +176,7 @@ class RunActions(AppBase):
             request, state.running = state.to_continue(), True
             self.engine.send(request)
         else:
-            state.say(state.busy or "No answer of these models was stopped")
+            state.show_notice(state.busy or "There is no stopped answer to continue")
         self.main.show_state()
 
     def action_leave(self) -> None:
@@ -213,7 +215,7 @@ class RunActions(AppBase):
         elif self.main.prompt.text:
             self.main.prompt.put_away()
             self.main.action_focus_prompt()  # whose undo brings it back
-            self.say("")  # nor what was said of it
+            self.show_notice("")  # nor what was said of it
         else:
             self.say_how_to_leave()
 
@@ -255,10 +257,12 @@ class RunActions(AppBase):
                 self.engine.send(StepRound(name))
         elif state.turns:
             pause, step = state.keys["run.pause"], state.keys["run.step"]
-            self.say(f"Nothing runs: {pause} plays the last run again, then {step} is a round")
+            self.show_notice(
+                f"Nothing is running: {pause} replays the last run, then {step} steps one round"
+            )
         if not going and any(lane.going for lane in state.lanes.values()):
             every = state.keys["run.step_all"]
-            self.say(f"{state.label(names[0])} is done: {every} is a round of all others")
+            self.show_notice(f"{state.label(names[0])} is done: {every} steps all others one round")
 
     def action_speed(self, direction: int) -> None:
         """Change the speed of the slow motion."""
@@ -266,13 +270,13 @@ class RunActions(AppBase):
             self.slow_motion.player.change_speed(direction)
         else:
             pause = self.state.keys["run.pause"]
-            self.say(f"For slow motion: {pause} plays a finished run again")
+            self.show_notice(f"For slow motion: {pause} replays a finished run")
 
     def action_schedule(self) -> None:
         schedule: Schedule = "race" if self.state.schedule == "fair" else "fair"
         self.state.schedule = schedule
         self.engine.send(SetSchedule(schedule))
-        self.say(
+        self.show_notice(
             "race: all lanes at once, the same time for each"
             if schedule == "race"
             else "fair: one lane after the other"
@@ -287,12 +291,12 @@ class RunActions(AppBase):
         if rule == "typical" and not any(
             lane.strategy.typical and lane.info.available for lane in state.lanes.values()
         ):
-            self.say("Typical acceptance is Medusa's rule, and there is no Medusa lane")
+            self.show_notice("Typical acceptance is Medusa's rule, and there is no Medusa lane")
             return
         if rule == "typical" and not asked:
             self._asked_for_typical = True
             key = state.keys["run.acceptance"]
-            self.say(f"{key} once more: typical acceptance, which is lossy above temperature 0")
+            self.show_notice(f"{key} again: typical acceptance, which is lossy above temperature 0")
             return
         message = (
             "exact: every lane's text is what the target would say"
@@ -302,7 +306,7 @@ class RunActions(AppBase):
             else "typical: Medusa lanes are lossy from their next round on"
         )
         values = {"acceptance": rule}
-        state.say(message + self.kept_overrides(values))
+        state.show_notice(message + self.kept_overrides(values))
         self.change_params(values)
 
     def action_tree(self, strategy: str, tree: str) -> None:
@@ -312,7 +316,7 @@ class RunActions(AppBase):
                 lane.tree = tree
                 self.engine.send(SetTree(name, tree))
                 title = lane.info.title
-                self.state.say(f"{title} drafts the tree “{tree}” from the next round on")
+                self.state.show_notice(f"{title} drafts the tree “{tree}” from the next round on")
         self.main.show_state()
 
     def action_sampling_test(self) -> None:
@@ -322,13 +326,15 @@ class RunActions(AppBase):
             return
         label = state.label(lane.info.name)
         if state.ended:
-            state.say(state.ended)
+            state.show_notice(state.ended)
         elif reason := lane.info.reason:
-            state.say(f"{label}: {reason}")
+            state.show_notice(f"{label}: {reason}")
         elif state.running and not state.paused:
-            state.say(f"That needs a pause between two rounds: {state.keys['run.pause']} makes one")
+            state.show_notice(
+                f"The test needs a pause between two rounds: {state.keys['run.pause']} pauses"
+            )
         elif not state.turns:
-            state.say("Ask something first: it is proven from there on")
+            state.show_notice("Ask something first: the test continues from the last answer")
         else:
             self.push_screen(SamplingTestScreen(self.engine, lane.info.name, label))
         self.main.show_state()

@@ -61,30 +61,30 @@ class Undo:
         self.note_changes()
         state, change = self.app.state, self.stack.peek(back)
         if self.stack.waiting:
-            self.app.say("The last one is still in progress")
+            self.app.show_notice("The last undo or redo is still in progress")
             return
         if not state.loaded:
-            self.app.say("Still loading")
+            self.app.show_notice("Still loading")
             return
         if change is None:
-            self.app.say("There is nothing to undo" if back else "There is nothing to do again")
+            self.app.show_notice("There is nothing to undo" if back else "There is nothing to redo")
             return
         now, then, what, is_turn = change
         changed = now.differences(then).keys()
         if state.busy and (changed & {"models", "log"} or now.names != then.names):
-            self.app.say(state.busy)
+            self.app.show_notice(state.busy)
             return
         try:
             for entry in now.deleted - then.deleted:
                 self.app.restore_conversation(entry)
         except OSError as error:
-            self.app.say(f"The conversation can't be restored: {error.strerror or error}")
+            self.app.show_notice(f"The conversation can't be restored: {error.strerror or error}")
             return
         try:
             if is_turn:
                 self._move_turn(now.log, then.log)
         except OSError as error:
-            self.app.say(f"The conversation can't be changed: {error.strerror or error}")
+            self.app.show_notice(f"The conversation can't be changed: {error.strerror or error}")
             return
         self.stack.begin(back, then, time.monotonic())
         message = self.describe(what, back)
@@ -98,11 +98,11 @@ class Undo:
         with suppress(OSError, InputError):  # else it stays
             for entry in then.deleted - now.deleted:
                 self.app.delete_conversation(entry)
-        self.app.say(message)
+        self.app.show_notice(message)
 
     def describe(self, what: str, back: bool) -> str:
         key = self.app.state.keys["run.redo"]
-        return f"Undone: {what}; {key} does it again" if back else f"Done again: {what}"
+        return f"Undone: {what}; {key} redoes it" if back else f"Redone: {what}"
 
     def _change_settings(self, then: Setup) -> None:
         state = self.app.state

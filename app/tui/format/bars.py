@@ -51,7 +51,7 @@ def histogram(counts: tuple[int, ...]) -> str:
     return "".join(HEIGHTS[-(-height // top)] if height else " " for height in heights)
 
 
-def curve(speeds: tuple[float, ...]) -> str:
+def speed_columns(speeds: tuple[float, ...]) -> str:
     """A column for each speed. The base line is half of the highest, so that similar speeds look
     similar, or the lowest if that is less."""
     top = max(speeds)

@@ -8,46 +8,50 @@ from app.strategies.registry import STRATEGIES
 
 LEGEND = [
     ("accepted", "underline $accepted", "‹accepted› drafted, and the target agreed"),
-    ("rejected", "strike $rejected", "~rejected~ drafted, the target said no; not in the text"),
+    (
+        "rejected",
+        "strike $rejected",
+        "~rejected~ drafted, the target disagreed; not in the text",
+    ),
     ("dropped", "strike $dropped", "~dropped~ drafted after a rejected one, never tested"),
     ("bonus", "bold", "the target's own token that ends a round, or its correction"),
     ("plain", "", "the first token, and lanes that do not draft"),
     ("⟨temp 0.80⟩", "$quiet", "from here on with other settings; not in the text"),
 ]
 TITLE = [
-    ("cpu float32", "the device that the models run on, and the type of their numbers; threads: "
-                    "the processor's cores that a pass is shared among."),
-    ("seed", "where drawing begins: the same seed, prompt and settings draw the same tokens."),
-    ("○ ● ‖", "nothing runs; lanes run, so many of them are done; all wait until you go on."),
+    ("cpu float32", "the device that the models run on, and their data type; threads: the CPU "
+                    "threads that share a pass."),
+    ("seed", "starts the random draws: the same seed, prompt and settings give the same tokens."),
+    ("○ ● ‖", "idle; running, with the number of lanes that are done; paused until you resume."),
 ]  # fmt: skip
 LENSES = [
     ("fate", "what became of a token: the colours above"),
-    ("probability", "the target's probability of each token, before temperature and cuts. Steps "
-                    "go by lightness, whatever the hue: nearest to the background where it was "
-                    "sure, brightest on a dark theme and darkest on a light one where it was "
-                    "surprised."),
+    ("probability", "the target's probability of each token, before temperature and cuts. The "
+                    "steps differ in lightness, whatever the hue: closest to the background where "
+                    "it was sure; where it was surprised, brightest on a dark theme and darkest "
+                    "on a light one."),
     ("entropy", "how unsure the target was at each token, in bits; the same steps"),
     ("‹word›¹ … ⁴", "the same steps as glyphs, 4 the most surprised or unsure; bare: sure"),
-    ("round", "every second round is tinted, or ‹between glyphs›: what one target pass gave"),
+    ("round", "every second round is tinted, or ‹between glyphs›: what one target pass produced"),
 ]  # fmt: skip
 LANE_MARKS = [
-    ("▶ ‖ …", "it runs; it is paused; it waits for its turn"),
-    ("✓ ■ ✗", "done; stopped; broken, with the reason in its pane"),
-    ("next turn goes on here", "the answers differ, and this is the one that all lanes go on from: "
-                               "the lane that was in focus last."),
-    ("next γ8", "a setting was changed after the run: the figures beside it belong to what it was "
-                "before."),
+    ("▶ ‖ …", "running; paused; waiting for its turn"),
+    ("✓ ■ ✗", "done; stopped; failed, with the reason in its pane"),
+    ("next turn continues here", "the answers differ, and all lanes continue from this one: that "
+                                 "of the lane that was in focus last."),
+    ("next γ8", "a setting was changed after the run: the figures beside it were measured with "
+                "the old one."),
 ]  # fmt: skip
 SCOREBOARD = [
     ("★", "the fastest of the lanes that draft, if it is faster than the target alone."),
     ("2.3× (2.1-2.4)", "the median speedup of all runs of this prompt with these settings, in "
-                       "brackets the lowest and the highest; the edge below has those of all "
+                       "parentheses the lowest and the highest; the edge below has those of all "
                        "prompts in this session."),
-    ("38 passes", "of the target, the big model, in the last run."),
+    ("38 passes", "of the target in the last run."),
     ("same text", "the same tokens as the autoregressive lane; other text: some differ; sampled: "
-                  "drawn above temperature 0, where texts may differ but all follow the target's "
-                  "distribution; other model: the draft model answered; lossy: by the typical "
-                  "rule."),
+                  "above temperature 0, where texts may differ but all follow the target's "
+                  "distribution; other model: the draft model answered; lossy: accepted by the "
+                  "typical rule."),
 ]  # fmt: skip
 TREE = [
     ("✓ ┝━", "accepted: the path that was kept"),
@@ -57,8 +61,8 @@ TREE = [
     (
         "drafted",
         "tokens that were guessed for this pass; tested: levels of the draft that were "
-        "compared with the target's own choice; accepted of them; emitted: tokens that the "
-        "answer has got, the target's own included.",
+        "compared with the target's own choice; accepted of them; emitted: tokens added to the "
+        "answer, the target's own included.",
     ),
     ("guess", "the node's rank among the drafter's guesses; Medusa: h2 1st is head 2's best"),
     (
@@ -68,21 +72,21 @@ TREE = [
     ),
     (
         "p",
-        "what the target gives the token that follows its parent, after temperature and top-p; at "
-        "temperature 0 all of it lies on one token. Only for rounds drafted while this is open; "
-        "every lane spends a little time on it then.",
+        "the target's probability of the token after its parent, after temperature and top-p; at "
+        "temperature 0 one token has all of it. Only for rounds drafted while this is open, which "
+        "costs every lane a little time.",
     ),
 ]
 TOKEN = [
     ("·the ↵", "a token's text with its spaces and line breaks made visible; #17: one without a "
-               "text of its own, by its number."),
+               "text of its own, by its id."),
     ("p", "the target's probability of the token, after temperature, top-k, top-p and min-p; "
           "“before”: without any of them."),
     ("q", "the drafter's own probability of the token; lookup, which copies, has none."),
     ("chance", "of being accepted: min(1, p/q). A draw between 0 and 1 below it accepts. A guess "
                "that was not drawn is accepted when the target's own draw is the same token; at "
                "temperature 0 when it is the target's likeliest."),
-    ("entropy", "how unsure the target was there, in bits: 0 is sure, 1 a coin, 3 eight equal "
+    ("entropy", "how unsure the target was there, in bits: 0 is sure, 1 a coin flip, 3 eight equal "
                 "choices. Of its probabilities before temperature and cuts."),
 ]  # fmt: skip
 FIGURES = [
@@ -97,22 +101,22 @@ FIGURES = [
                "and values that lanes keep of their tokens."),
 ]  # fmt: skip
 REJECTIONS = [
-    ("drafted", "the drafter's likeliest token at the first level that the target refused; wanted: "
-                "the token that came instead. Enter goes to it in the answer."),
+    ("drafted", "the drafter's likeliest token at the first level that the target rejected; "
+                "wanted: the token that came instead. Enter goes to it in the answer."),
     ("head, level", "how deep in the draft: Medusa has a head for each level."),
-    ("rank, p", "where the target itself ranks the drafted token, 1 its likeliest, low: none of "
+    ("rank, p", "where the target itself ranks the drafted token, 1 its likeliest, low: not among "
                 "its five likeliest; its probability, before temperature and cuts."),
-    ("q, bits", "the drafter's own probability, known of rounds that were drafted while this or "
-                "another panel with probabilities was open; how unsure the target was there."),
+    ("q, bits", "the drafter's own probability, known for rounds drafted while this or another "
+                "panel with probabilities was open; how unsure the target was there."),
     ("accepted, 1st", "of the tested levels, where a guess was accepted; where the likeliest one "
                       "was. Over the session's answers with these settings. Kinds are those of the "
                       "token that came."),
     ("by q", "calibration: of all tested guesses with such a q, how many were right, beside their "
-             "mean q. A drafter that knows itself is right as often as it says."),
+             "mean q. A well-calibrated drafter is right as often as it says."),
 ]  # fmt: skip
 METRICS = [
-    ("stopped", "by you, before it was done; Enter in the empty prompt goes on. error: the reason "
-                "is in the pane."),
+    ("stopped", "by you, before it was done; Enter in the empty prompt continues. error: the "
+                "reason is in the pane."),
     ("length", "the answer has as many tokens as were asked for, or the context is full."),
     ("tok", "tokens of the answer; the first comes from the prefill."),
     ("α", "alpha, the acceptance rate: accepted ÷ tested. Tested are the drafted tokens up to the "
@@ -122,45 +126,48 @@ METRICS = [
     ("tok/s", "decoded tokens ÷ decoding time, without the first token. Batch size is 1."),
     ("1.77×", "speedup: tok/s over the autoregressive lane's in the same run, in a race while both "
               "ran. Grey: over fewer than 50 tokens, mostly chance."),
-    ("1.77×?", "not to be believed: more than τ, the tokens per pass, though a pass over drafts is "
-               "never quicker than one over a single token. Something else kept the machine busy."),
+    ("1.77×?", "impossible: more than τ, the tokens per pass, though a pass over drafts is never "
+               "faster than one over a single token. Something else was using the machine."),
     ("≡AR", "the same tokens as the autoregressive lane; ≠AR@17 differs from token 17 on, and Δ is "
-            "how far apart the target's logits of both tokens are there: next to nothing is a "
-            "tie that rounding decided. Sampled, only in float32, of lanes that don't draw their "
-            "drafts, and without Δ: all have the same seed, so they say the same."),
-    ("≡AR text", "a server's answer is the autoregressive lane's, character for character: its "
-                 "tokens are not known. ≠AR text: it is another, both at temperature 0."),
-    ("over HTTP", "a server answers: TTFT has the way there in it, and its tok/s are no speedup, "
+            "how far apart the target's logits of both tokens are there: close to zero is a tie "
+            "that rounding decided. When sampling, only in float32, for lanes that don't sample "
+            "their drafts, and without Δ: all have the same seed, so they say the same."),
+    ("≡AR text", "a server's answer equals the autoregressive lane's, character for character: "
+                 "its tokens are not known. ≠AR text: it differs. Both at temperature 0."),
+    ("over HTTP", "a server answers: its TTFT includes the network, and its tok/s give no speedup, "
                   "since it has its own machine, or another part of this one."),
-    ("50% of drafts", "accepted ÷ drafted, where a server does not say enough for α: lower, as "
+    ("50% of drafts", "accepted ÷ drafted, where a server does not report enough for α: lower, as "
                       "drafts after a rejected one count."),
     ("▇▅▂", "how many rounds had 0, 1, 2, … accepted tokens; the eighth bar: 7 or more."),
     ("γ", "gamma: the longest draft of a round, in tokens; for Medusa the number of heads used. "
-          "“each”: every strategy's own default; “auto”: round by round what is expected to pay "
-          "most, γa4 when that was 4 last."),
-    ("what if", "the tok/s to expect at gamma 0, 1, 2, … from all rounds of the session with the "
-                "settings of the last answer: how far their drafts were accepted, what drafts and "
-                "passes took. ±: two standard errors. ?: a guess, fewer than 8 drafts were that "
-                "long. “pays from α”: were it the same at every "
-                "position."),
-    ("*", "a setting of the lane's own, pinned by key or by --strategies; a slider that is marked "
-          "so stands for the lane in focus alone."),
+          "“each”: every strategy's own default; “auto”: round by round what is expected to be "
+          "fastest, γa4 when that was 4 last."),
+    ("what if", "the tok/s to expect at gamma 0, 1, 2, … for this prompt; at the present gamma "
+                "what the scoreboard measured, at others by the times of the last run, and by how "
+                "often drafts were accepted in it and, with less weight, in the session's rounds "
+                "with these settings. ±: two standard errors; ? in its place: passes took other "
+                "shares of the time than at the start, as on a busy machine. γ8?: extrapolated, "
+                "fewer than 8 drafts were that long, and longer ones are taken to continue like "
+                "the shorter. Up to gamma 16 each has a column, beyond it several share one. "
+                "“pays from α”: if α were the same at every position."),
+    ("*", "a setting of the lane's own, pinned by key or by --strategies; a slider with this mark "
+          "acts on the lane in focus alone."),
     *((each.title, each.explanation) for each in STRATEGIES.values() if each.explanation),
-    ("exact", "a draft stays only where the target says the same; sampled, every lane has the "
-              "target's distribution."),
-    ("typical", "Medusa's other rule: a draft stays when the target gives it more than "
+    ("exact", "a draft is kept only where the target says the same; when sampling, every lane has "
+              "the target's distribution."),
+    ("typical", "Medusa's other rule: a draft is kept when the target gives it more than "
                 "min(ε, δ·exp(−entropy)). Faster, but no longer the target's distribution. At "
                 "temperature 0 it is plain greedy and exact."),
     ("LOSSY", "rounds of this lane were accepted by the typical rule: its figures are not "
               "comparable with those of exact lanes."),
-    ("Prove it", "the next tokens from one place, many times over with other seeds: by the lane "
-                 "and by plain sampling. p is how often two equal sources would differ as much "
-                 "by chance."),
+    ("Prove it", "the next tokens from one position, sampled many times with different seeds: by "
+                 "the lane and by plain sampling. p is how often two equal distributions would "
+                 "differ as much by chance."),
     ("race", "all lanes at once, round by round, each with the same share of the machine's time. "
-             "What disturbs the machine meets all alike; a speed is tokens over the lane's own "
-             "time. fair: one lane after the other."),
-    ("1st 2nd", "who was done first, by decoding time of its own; once all are done, who has most "
-                "×. Lanes that answer with another model are not in the race."),
+             "Whatever slows the machine down affects all alike; a speed is tokens over the "
+             "lane's own time. fair: one lane after the other."),
+    ("1st 2nd", "which lane was done first, by its own decoding time; once all are done, which has "
+                "the highest ×. Lanes that answer with another model are not in the race."),
 ]  # fmt: skip
 
 # Patterns of texts in an edge, with the term that explains them; the first match counts.
@@ -181,7 +188,7 @@ FIGURE_PATTERNS = [
         (r"\d+% of drafts$", "50% of drafts"),
         (r"[▁▂▃▄▅▆▇█ ]+$", "▇▅▂"),
         (r"LOSSY$", "LOSSY"),
-        (r"next turn goes on here$", "next turn goes on here"),
+        (r"next turn continues here$", "next turn continues here"),
         (r"next |with the settings before", "next γ8"),
         (r"(T[\d.]+)?\*$", "*"),
         (r"length$", "length"),

@@ -12,8 +12,8 @@ from app.engine.events import Memory
 from app.text.plural import pluralize
 from app.text.units import format_bytes
 from app.tui.format.bars import TIME_GLYPHS, bar, shares, time_bar
-from app.tui.format.labels import pass_name
 from app.tui.format.numbers import percent, seconds
+from app.tui.format.round_labels import pass_name
 from decoding.round import Round
 from decoding.stats import Position
 
@@ -128,7 +128,7 @@ def range_line(name: str, values: Sequence[float], rounds: int, decimals: int) -
     low, high = (f"{value:.{decimals}f}" for value in (min(values), max(values)))
     between = low if low == high else f"{low} to {high}"
     window = min(WINDOW, rounds)
-    each = f"{pluralize(window, 'round')} a point"
+    each = f"{pluralize(window, 'round')} per point"
     return _heading(f"{name} {between}, {each}")
 
 

@@ -127,7 +127,7 @@ def comparison_lines(
         others_rates = [_first_rate(counts, kind) for counts in other_kinds]
         yield _rates(kind, [_first_rate(kinds, kind), *([None] if claimed else []), *others_rates])
     if claimed:
-        yield Content.styled("says: the checkpoint's own count", "$quiet")
+        yield Content.styled("says: the checkpoint's own figures", "$quiet")
 
 
 def _first_rate(counts: Mapping[Key, Tally], key: Key) -> float | None:

@@ -24,10 +24,10 @@ def intro(test: SamplingTest) -> str:
     """What is compared, and after which text the draws begin."""
     context = shortened(test.context[-CONTEXT_CHARACTERS:], CONTEXT_CHARACTERS)
     count = "the next token" if test.tokens == 1 else f"the next {test.tokens} tokens"
-    how = "once" if test.greedy else f"{test.repetitions} times with other seeds"
+    how = "once" if test.greedy else f"{test.repetitions} times with different seeds"
     text = f"After “…{context}”: {count}, {how}, by this lane and by plain sampling."
     if test.lossy:
-        text += " Its rule, typical acceptance, is lossy: they are expected to differ."
+        text += " Typical acceptance is lossy: they are expected to differ."
     return text
 
 
@@ -38,25 +38,26 @@ def verdict(test: SamplingTest) -> tuple[str, str]:
     draws = f"{test.repetitions} draws of each"
     if test.p_value is None:
         if test.kinds == 1:
-            return f"Both said the same every time: no difference seen in {draws}.", "$success"
-        return f"Too few of {draws} came to the same end to compare them.", "$warning"
+            return f"Both gave the same every time: no difference seen in {draws}.", "$success"
+        return f"Too few of {draws} are alike to compare them.", "$warning"
     p = f"p = {p_value(test.p_value)}"
     if test.p_value >= SIGNIFICANT:
-        close = "More draws look closer." if test.lossy else "That is what an exact lane shows."
+        more = "More draws would detect a smaller one."
+        close = more if test.lossy else "That is what an exact lane shows."
         return f"No difference seen in {draws} ({p}). {close}", "$success"
     if test.lossy:
         return f"The two differ ({p}), as expected of a lossy rule.", "$warning"
     if test.p_value >= BEYOND_DOUBT:
-        chance = f"By chance alone it happens once in {1 / test.p_value:.0f} times"
+        chance = f"By chance alone that happens once in {1 / test.p_value:.0f} times"
         return f"They seem to differ ({p}). {chance}: draw more to be sure.", "$warning"
-    return f"The two differ ({p}): this lane does not draw what the target would.", "$error"
+    return f"The two differ ({p}): this lane does not sample as the target would.", "$error"
 
 
 def _greedy(test: SamplingTest) -> tuple[str, str]:
     if test.kinds == 1:
-        return "At temperature 0 nothing is drawn: both say this, every time.", "$success"
+        return "At temperature 0 nothing is random: both always say this.", "$success"
     return (
-        "At temperature 0 nothing is drawn, and yet they differ. In half precision a tie can "
+        "At temperature 0 nothing is random, and yet they differ. In half precision a tie can "
         "flip; in float32 they should be the same.",
         "$warning",
     )

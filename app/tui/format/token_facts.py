@@ -16,8 +16,8 @@ from decoding.round import Likely, Round, TokenEvent, TokenFate
 MEANINGS = {
     TokenFate.FIRST: "the first token, from the prefill",
     TokenFate.PLAIN: "nothing was drafted in this round",
-    TokenFate.BONUS: "bonus: it follows a draft that was accepted to its end",
-    TokenFate.CORRECTION: "correction: it stands where a draft was rejected",
+    TokenFate.BONUS: "bonus: it follows a draft that was accepted in full",
+    TokenFate.CORRECTION: "correction: it replaces a rejected draft",
 }
 
 
@@ -118,7 +118,7 @@ class TokenFacts:
         """The token's fate, and why."""
         record = self.record
         if self.lane.strategy.remote:
-            return "a piece of text as it came, of one token or more"
+            return "a piece of text as it arrived, of one token or more"
         if record is None or not self.drafted:
             return MEANINGS[self.token.fate]
         why = explain_fate(record, self.lane.texts, self.token.node)
@@ -159,7 +159,7 @@ class TokenFacts:
         p, least = record.tempered_p[self.token.node], record.thresholds[self.token.node]
         sign = "above" if p > least else "not above"
         rule = f"min(ε, δ·e^-H) = {probability(least)}"
-        return f"p by temperature alone {probability(p)}, {sign} {rule}"
+        return f"p with temperature alone {probability(p)}, {sign} {rule}"
 
     @property
     def summary(self) -> str:

@@ -46,15 +46,15 @@ STEPS = (
     Step(
         "The race",
         "The first lane goes token by token. In the others a drafter guesses the next few tokens, "
-        "and one pass of the model checks them all. This is a recording, slowed down: who is done "
-        "first?",
+        "and one pass of the big model (the target) checks them all. This is a recording, slowed "
+        "down: which lane is done first?",
         "LanePane, #scores",
         Moment.PLAYING,
         panel="scores",
     ),
     Step(
         "Colours",
-        "Underlined: a guess that the model agreed with. Struck through: a guess that it refused, "
+        "Underlined: a guess that the model agreed with. Struck through: a guess that it rejected, "
         "which is not in the answer. Bold: the model's own token, the last of every pass. Later, "
         "with the pane in focus, ← and → go through them.",
         "LanePane.-here, #status",
@@ -62,7 +62,7 @@ STEPS = (
     ),
     Step(
         "One pass, as a tree",
-        "What was guessed for one pass: ✓ accepted, ✗ refused, · never tested, ◆ the model's own "
+        "What was guessed for one pass: ✓ accepted, ✗ rejected, · never tested, ◆ the model's own "
         "token. {view_inspect} opens this, {view_round_back} and {view_round_forward} go from pass "
         "to pass.",
         "#tree",
@@ -72,22 +72,22 @@ STEPS = (
     Step(
         "Why this token?",
         "Who proposed a token, how likely the model found it, and what decided. {view_why} opens "
-        "this for the token that you clicked on; {view_rejections} lists all that were refused.",
+        "this for the token that you clicked on; {view_rejections} lists all rejected ones.",
         "#token",
         panel="token",
         rejected=True,
     ),
     Step(
-        "What it came to",
+        "The result",
         "Fewer passes, the same text, sooner. Short answers say little: {run_again} runs the "
-        "question again and counts both. What the figures in the panes' edges mean you read when "
-        "the mouse rests on them.",
+        "question again and counts both. To read what a figure in a pane's edge means, rest the "
+        "mouse on it.",
         "#scores, LanePane",
         panel="scores",
     ),
     Step(
         "Settings",
-        "How far to guess (gamma), how freely to draw (temp) and more can be changed while an "
+        "How far to guess (gamma), how freely to sample (temp) and more can be changed while an "
         "answer runs. Unless a pane says LOSSY, guessing never changes what the model says, only "
         "how soon.",
         "#controls",
@@ -95,8 +95,8 @@ STEPS = (
     Step(
         "Your turn",
         "Type a question and press Enter; {app_examples} has examples. After a run {run_pause} "
-        "shows it again in slow motion. {app_help} has all keys and words, {app_palette} all "
-        "commands.",
+        "replays it in slow motion. {app_help} explains all keys and terms, {app_palette} lists "
+        "all commands.",
         "LanePane, #scores, #controls, #status, #title",
     ),
 )

@@ -60,12 +60,13 @@ def view(out: Path, entries: Sequence[Mapping[str, Any]], columns: int, now: flo
     table = Table.grid(padding=(0, 2))
     if learned:
         loss = [entry["loss"] for entry in learned]
-        table.add_row("loss", curve(loss, width), losses(learned[-1]))
+        table.add_row("loss", sparkline(loss, width), losses(learned[-1]))
         first = [entry["accuracy"][0] for entry in learned if entry["accuracy"]]
-        table.add_row("right", curve(first, width), rates(learned[-1]["accuracy"]))
+        table.add_row("right", sparkline(first, width), rates(learned[-1]["accuracy"]))
     served = [entry["served"] for entry in measured if entry["served"] is not None]
     if served:
-        table.add_row("served τ", curve(served, width), f"{served[-1]:.2f}, best {max(served):.2f}")
+        figures = f"{served[-1]:.2f}, best {max(served):.2f}"
+        table.add_row("served τ", sparkline(served, width), figures)
     evaluations = [
         Text(f"step {entry['step']:>6} held out · {entry['held_out']}")
         for entry in measured[-_EVALUATIONS:]
@@ -85,7 +86,7 @@ def answer_view(out: Path, columns: int, mode: RenderMode) -> Group:
     if not answers:
         return Group()
     last, shares = answers[-1], list(map(_drafted, answers))
-    shape = curve(shares, min(columns // 3, _WIDTH))
+    shape = sparkline(shares, min(columns // 3, _WIDTH))
     title = f"drafted in one answer: {shape}  {shares[-1]:.0%} of its tokens"
     body = TokenText()
     body.options = DisplayOptions(mode, show_rejected=False)
@@ -106,7 +107,7 @@ def _drafted(answer: _Answer) -> float:
     return fates.count(TokenFate.ACCEPTED) / max(len(fates), 1)
 
 
-def curve(values: Sequence[float], width: int = _WIDTH) -> str:
+def sparkline(values: Sequence[float], width: int = _WIDTH) -> str:
     """The values as bars, scaled between lowest and highest; neighbours are averaged to fit. A
     training may diverge: × is no number."""
     size = -(-len(values) // max(width, 1)) or 1
@@ -126,7 +127,7 @@ def newest_stage(out: Path) -> Path:
     logs = sorted((out / "training").glob(f"**/{LOG}"), key=lambda log: log.stat().st_mtime)
     if not logs or not training_log(logs[-1].parent):
         raise InputError(
-            f"{out} holds no training that has reported yet: give the --out of one that runs"
+            f"{out} holds no training that has reported yet: give the --out of a running one"
         )
     return logs[-1].parent
 

@@ -8,12 +8,12 @@ from app.tui.state.app_state import AppState
 
 INTRODUCTION = (
     "One model answers in every pane: alone, token by token, and helped by a drafter.",
-    "A drafter guesses the next tokens; one pass of the model tests all and keeps the right ones.",
-    "Fewer passes, the same answer, sooner. How much sooner will stand here.",
+    "A drafter guesses a few tokens; one pass of the big model (the target) keeps the right ones.",
+    "Fewer passes, the same answer, sooner. The measured speedup will appear here.",
 )
 OF_SERVERS = (
     "A serving engine answers in every pane, by its own clock; no model is loaded here.",
-    "Its time to the first token, its tokens per second and what became of its drafts stand below.",
+    "Its time to the first token, its tokens per second and what became of its drafts are below.",
 )
 TOPICS_CHARACTERS = 48
 AND_MORE = " and more"

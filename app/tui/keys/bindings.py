@@ -47,9 +47,9 @@ def key(keys: str, action: str, name: str, key_id: str, tooltip: str) -> Binding
 
 RUN_KEYS = [
     key("f5", "again", "Run again", "run.again",
-        "Once more with the same seed; where decoding has ended it is begun anew"),
+        "Run again with the same seed; restarts the decoding process where it has ended"),
     key("ctrl+r", "redraw", "Another answer", "run.redraw",
-        "Draw another answer to the last question, as with another seed; above temperature 0"),
+        "Sample another answer to the last question, as with another seed; above temperature 0"),
     key("escape", "leave", "Stop", "run.stop",
         "Take a waiting question back. In the prompt: stop the run, else go to the lanes. In a "
         "lane: leave the cursor, else undo maximize, else stop the run, else close the panel. On a "
@@ -57,27 +57,27 @@ RUN_KEYS = [
     key("ctrl+c", "stop", "Copy or stop", "run.copy_or_stop",
         "Copy what is selected; else stop the run, else empty the prompt"),
     key("space", "pause", "Pause", "run.pause",
-        "Pause or go on, between two rounds; after a run: play it again in slow motion; "
+        "Pause or resume, between two rounds; after a run: replay it in slow motion; "
         "also from an empty prompt"),
     key("n", "step", "One round", "run.step",
-        "Pause and do exactly one round of the lane in focus"),
+        "Pause and run exactly one round of the lane in focus"),
     key("N", "step_all", "A round each", "run.step_all",
-        "Pause and do exactly one round of every lane"),
+        "Pause and run exactly one round of every lane"),
     key("m", "schedule", "Race / fair", "run.schedule",
         "Race: all lanes at once, the same time for each; or fair: one lane after the other"),
     key("a", "acceptance", "Exact / typical", "run.acceptance",
-        "Exact acceptance, or, pressed twice, Medusa's typical rule: lossy, more tokens a pass"),
+        "Exact acceptance, or, pressed twice, Medusa's typical rule: lossy, more tokens per pass"),
     key("e", "sampling_test", "Prove it", "run.prove",
-        "Draw the next tokens many times, by the lane in focus and by plain sampling: are they the "
-        "same?"),
+        "Sample the next tokens many times, by the lane in focus and by plain sampling, and test "
+        "whether the two differ"),
     key("ctrl+n", "new_conversation", "New conversation", "run.new",
-        "Forget all turns and begin again"),
+        "Clear all turns and start again"),
     key("ctrl+z", "undo", "Undo", "run.undo",
-        "Take back what was done last: typing, settings, lanes or the conversation; in the prompt "
-        "typing goes before an answer"),
-    key("ctrl+y,ctrl+shift+z", "redo", "Redo", "run.redo", "Do again what was taken back"),
+        "Undo the last change: typing, settings, lanes or the conversation; in the prompt typing "
+        "is undone before an answer"),
+    key("ctrl+y,ctrl+shift+z", "redo", "Redo", "run.redo", "Redo what was undone"),
     key("u", "duplicate", "Duplicate lane", "lane.duplicate",
-        "The lane in focus once more, right after it"),
+        "Add a copy of the lane in focus, right after it"),
     key("delete", "remove", "Remove lane", "lane.remove", "Remove the lane in focus"),
     key("f", "pin", "Own settings", "lane.pin",
         "The lane in focus keeps these settings; one with settings of its own follows the "
@@ -89,11 +89,11 @@ RUN_KEYS = [
 VIEW_KEYS = [
     key("i", "focus_prompt", "Prompt", "view.prompt", "To the prompt"),
     key("enter", "to_prompt_or_ask", "Prompt or ask", "view.enter",
-        "To the prompt; as long as it offers a question, ask that"),
+        "To the prompt; while it offers a question, ask that"),
     key("slash,ctrl+f", "find", "Find", "view.find", "Search the text of the lane in focus"),
     key("tab", "app.focus_next", "Next", "view.next",
-        "To the next lane, panel or slider, and round to the prompt"),
-    key("shift+tab", "app.focus_previous", "Previous", "view.previous", "The same way back"),
+        "To the next lane, panel or slider, and around to the prompt"),
+    key("shift+tab", "app.focus_previous", "Previous", "view.previous", "The same, backwards"),
     key("o", "toggle_here", "On / off", "view.toggle_here",
         "Switch the lane in focus on or off"),
     key("z", "zoom", "Maximize", "view.zoom", "One pane with tabs, or all panes"),
@@ -110,7 +110,7 @@ VIEW_KEYS = [
     key("Z", "projector", "Projector", "view.projector",
         "The scoreboard in large digits, to be read from the last row"),
     key("left_square_bracket", "round(-1)", "Round back", "view.round_back",
-        "To the round before, when paused or done"),
+        "To the previous round, when paused or done"),
     key("right_square_bracket", "round(1)", "Round forward", "view.round_forward",
         "To the next round, when paused or done"),
     key("g", "slider('gamma')", "Gamma", "view.gamma",
@@ -119,12 +119,12 @@ VIEW_KEYS = [
         "To the temperature slider; 0 is greedy"),
     key("p", "slider('top_p')", "Top-p", "view.top_p", "To the top-p slider; 1 is off"),
     key("k", "slider('top_k')", "Top-k", "view.top_k",
-        "To the top-k slider: how many tokens may be drawn"),
+        "To the top-k slider: how many of the likeliest tokens may be sampled"),
     key("b", "slider('max_new_tokens')", "Most tokens", "view.max_new_tokens",
         "To the slider of the longest answer"),
     key("x", "show_rejected", "Ghosts", "view.ghosts", "Show or hide rejected tokens"),
     key("T", "fold_reasoning", "Reasoning", "view.reasoning",
-        "Fold what a model thinks before it answers, or show all of it"),
+        "Fold a model's reasoning before its answer, or show all of it"),
     key("c", "render_mode", "Colour", "view.look", "Colour, then glyphs, then plain text"),
     key("l", "color_by", "Lens", "view.lens",
         "What colours mean: fate, probability, entropy or round of each token"),
@@ -139,7 +139,7 @@ VIEW_KEYS = [
 
 CURSOR_KEYS = [
     key("right", "screen.cursor(1)", "Next token", "cursor.next", "The next token of the answer"),
-    key("left", "screen.cursor(-1)", "Token before", "cursor.before", "The token before"),
+    key("left", "screen.cursor(-1)", "Previous token", "cursor.before", "The previous token"),
     key("shift+left", "screen.cursor_edge(False)", "First token", "cursor.first",
         "The answer's first token"),
     key("shift+right", "screen.cursor_edge(True)", "Last token", "cursor.last",
@@ -147,26 +147,26 @@ CURSOR_KEYS = [
 ]  # fmt: skip
 
 SEARCH_KEYS = [  # active during a search
-    key("n,enter", "screen.hit(1)", "Next place", "search.next", "While searching: the next place"),
-    key("N", "screen.hit(-1)", "Place before", "search.before",
-        "While searching: the place before"),
+    key("n,enter", "screen.hit(1)", "Next match", "search.next", "While searching: the next match"),
+    key("N", "screen.hit(-1)", "Previous match", "search.before",
+        "While searching: the previous match"),
 ]  # fmt: skip
 
 APP_KEYS = [
     key("f1,question_mark", "help", "Help", "app.help", "Colours, keys and figures explained"),
     key("f2", "examples", "Examples", "app.examples", "Choose an example prompt"),
     key("f3", "conversations", "Conversations", "app.conversations",
-        "Reopen, rename or delete what was asked before"),
+        "Reopen, rename or delete earlier conversations"),
     key("f4", "presets", "Presets", "app.presets",
         "Named settings: use, save, rename or delete them"),
-    key("f6", "models", "Models", "app.models", "Other models, and what drafts for them"),
+    key("f6", "models", "Models", "app.models", "Load other models, and see what drafts for them"),
     key("f7", "advise", "Advise", "app.advise",
-        "Measure which strategy and settings are the fastest here, and what to paste elsewhere"),
-    key("d", "dark", "Dark / light", "app.dark", "Change between the dark and the light theme"),
+        "Measure which strategy and settings are fastest here; get configurations for engines"),
+    key("d", "dark", "Dark / light", "app.dark", "Switch between the dark and the light theme"),
     Binding("ctrl+p", "command_palette", "Commands", show=False, priority=True,
             id="app.palette", tooltip="All commands by name"),
     Binding("ctrl+q", "quit", "Quit", show=False, priority=True, id="app.quit",
-            tooltip="Leave at once"),
+            tooltip="Quit at once"),
 ]  # fmt: skip
 
 
@@ -177,7 +177,7 @@ REPLAY_KEYS = [
     key("escape", "leave", "To the turn's end", "run.stop",
         "Leave the cursor; else undo maximize; else play the rest of the turn at once; else close "
         "the panel"),
-    key("space", "pause", "Pause", "run.pause", "Pause or go on"),
+    key("space", "pause", "Pause", "run.pause", "Pause or resume"),
     key("n", "step", "One round", "run.step", "Pause and play exactly one round"),
 ]  # fmt: skip
 
@@ -230,7 +230,7 @@ def key_bar_state(
     if (state.running and not state.silent) or not (state.turns or state.gone or state.silent):
         hidden.add("again")
     if state.gone:
-        names["again"] = "Begin anew"
+        names["again"] = "Restart"
     if not (looking or cursor):
         hidden |= {"round(-1)", "round(1)"}
     if typing:
@@ -259,7 +259,7 @@ def key_bar_state(
     if not (leaves or state.running or slow):
         hidden.add("leave")
     if state.paused:
-        names["pause"] = "Go on"
+        names["pause"] = "Resume"
     elif not (state.running or slow or state.replay is not None):
         names["pause"] = "Slow motion"
     hits = ("leave", "screen.hit(1)", "screen.hit(-1)") if searching and not typing else ()

@@ -60,7 +60,7 @@ def parse_size(text: str) -> tuple[int, int]:
 def write_cast(recording: Recording, path: Path, size: tuple[int, int], speed: float) -> None:
     """Write a recording. Raises InputError if the file exists or can't be written."""
     if path.exists():
-        raise InputError(f"--cast {path}: there is such a file, choose another name")
+        raise InputError(f"--cast {path}: the file exists, choose another name")
     if not path.parent.is_dir():
         raise InputError(f"--cast {path}: there is no folder {path.parent}")
     header = {

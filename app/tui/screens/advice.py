@@ -17,11 +17,11 @@ from app.config.overrides import parse_values
 from app.engine.commands import StartAdvice, StopAdvice
 from app.engine.events import Advice
 from app.engine.protocol import Engine
-from app.report.advice import TEMPERATURES
 from app.report.advice_text import format_advice
+from app.report.speedup_estimate import TEMPERATURES
 from app.text.plural import pluralize
 from app.tui.format.advice import advice_lines, snippets
-from app.tui.format.labels import labelled_progress
+from app.tui.format.status import labelled_progress
 from app.tui.keys.key_names import first_key
 from app.tui.widgets.keyed_box import KeyedScroll
 from decoding.errors import InputError
@@ -49,10 +49,10 @@ class AdviceScreen(ModalScreen[Mapping[str, Any] | None]):
 
     BINDINGS = [
         Binding("escape,f7", "leave", "Close", id="advice.close",
-                tooltip="Back to the lanes; ends the measuring"),
+                tooltip="Back to the lanes; stops the measurement"),
         Binding("enter", "apply", "Use it", id="advice.apply",
                 tooltip="Give the best settings to the lane of that strategy"),
-        Binding("y", "copy", "Copy all", id="advice.copy", tooltip="Copy all of it as text"),
+        Binding("y", "copy", "Copy all", id="advice.copy", tooltip="Copy everything as text"),
         Binding("n", "more", "More", id="advice.more",
                 tooltip=f"Measure again, {MORE} times as long"),
         Binding("t", "temperatures", "Temperatures", id="advice.temperatures",
@@ -78,7 +78,7 @@ class AdviceScreen(ModalScreen[Mapping[str, Any] | None]):
         request = self._request
         with KeyedScroll(id="advice") as box:
             box.border_title = TITLE
-            yield Input(compact=True, placeholder=f"{request.temperature:g}, the present one")
+            yield Input(compact=True, placeholder=f"{request.temperature:g}, the current one")
             yield Static(id="advice-progress", markup=False)
             yield Static(id="advice-found", markup=False)
 
@@ -94,6 +94,11 @@ class AdviceScreen(ModalScreen[Mapping[str, Any] | None]):
     def show_progress(self, advice: Advice) -> None:
         self._now = advice
         self._show()
+
+    @property
+    def failed(self) -> bool:
+        """Whether the measurement has ended without a result."""
+        return self._now.note is not None
 
     @property
     def _field(self) -> Input:
@@ -157,7 +162,7 @@ class AdviceScreen(ModalScreen[Mapping[str, Any] | None]):
             return
         found = snippets(document)
         if number is None:
-            self._copy("all of it", format_advice(dict(document)))
+            self._copy("everything", format_advice(dict(document)))
         elif number <= len(found):
             self._copy(*found[number - 1])
 
@@ -176,7 +181,7 @@ class AdviceScreen(ModalScreen[Mapping[str, Any] | None]):
         width = self.query_one("#advice-found").container_size.width
         status: list[Content] = []
         if now.note is not None:
-            status = [Content.styled(f"Nothing was found out: {now.note}", "$warning")]
+            status = [Content.styled(f"No result: {now.note}", "$warning")]
         elif now.document is None:
             done = labelled_progress(now.part or 0.0)
             status = [Content(self._about), Content.styled(f"{done}  {now.what}", "$primary")]

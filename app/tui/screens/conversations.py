@@ -25,13 +25,13 @@ class ConversationsScreen(SavedList[Entry, Path]):
     ENTER = "opens"
     BINDINGS = [
         Binding("escape,f3", "leave", "Close", id="conversations.close",
-                tooltip="Back without a choice"),
+                tooltip="Close without choosing"),
         Binding("slash,ctrl+f", "filter", "Filter", id="conversations.filter",
-                tooltip="Leave the entries with some words"),
+                tooltip="Show only entries with some words"),
         Binding("r", "rename", "Rename", id="conversations.rename",
-                tooltip="Give it another name"),
+                tooltip="Rename it"),
         Binding("d,delete", "delete", "Delete", id="conversations.delete",
-                tooltip="Delete it; asks once more"),
+                tooltip="Delete it; asks first"),
     ]  # fmt: skip
 
     def __init__(self, store: Store, delete: Callable[[Entry], None], undo: str) -> None:
@@ -58,6 +58,6 @@ class ConversationsScreen(SavedList[Entry, Path]):
     def delete(self, entry: Entry) -> None:
         self._delete(entry)
 
-    def told_of_deleted(self, entry: Entry) -> str:
+    def deleted_notice(self, entry: Entry) -> str:
         back = f"{first_key(self, 'leave')}, then {self._undo} brings it back"
-        return f"{super().told_of_deleted(entry)}: {back}"
+        return f"{super().deleted_notice(entry)}: {back}"

@@ -24,7 +24,7 @@ class ExamplesScreen(ModalScreen[str | None]):
 
     BINDINGS = [
         Binding("escape,f2", "dismiss(None)", "Close", id="examples.close",
-                tooltip="Back without a choice"),
+                tooltip="Close without choosing"),
     ]  # fmt: skip
 
     def __init__(self, requests: Sequence[Request]) -> None:
@@ -72,7 +72,7 @@ class ExamplesScreen(ModalScreen[str | None]):
                 lines.append(Option(Content(f"  {mark}{shortened(turn, 200)}")))
         if not lines:
             self._shown.append(None)
-            lines.append(Option(Content(f"None with “{words}”"), disabled=True))
+            lines.append(Option(Content(f"No match for “{words}”"), disabled=True))
         self._list.clear_options()
         self._list.add_options(lines)
         self._list.highlighted = None

@@ -35,18 +35,18 @@ from app.tui.widgets.slider import Slider
 from app.tui.widgets.token_view import TokenView
 from app.tui.widgets.tree_view import TreeView
 
-KEYS = "Keys; letters and signs are keys in a lane, and text in the prompt"
+KEYS = "Keys; letters and symbols are keys in a lane, and text in the prompt"
 
 
 class HelpScreen(ModalScreen[None]):
     BINDINGS = [
         Binding(
             "escape,f1,question_mark,q", "leave", "Close", id="help.close",
-            tooltip="Back to the lanes; out of the filter first",
+            tooltip="Back to the lanes; closes the filter first",
         ),
-        Binding("t", "tour", "Tour", id="help.tour", tooltip="What all this is, in a few steps"),
+        Binding("t", "tour", "Tour", id="help.tour", tooltip="The screen explained in a few steps"),
         Binding("slash,ctrl+f", "filter", "Filter", id="help.filter",
-                tooltip="Leave the entries with some words"),
+                tooltip="Show only entries with some words"),
     ]  # fmt: skip
 
     def __init__(self, state: AppState) -> None:
@@ -60,7 +60,7 @@ class HelpScreen(ModalScreen[None]):
             box.show_keys(
                 ["↑ ↓ scroll", f"{close} closes", f"{tour} shows you around", f"{find} filters"]
             )
-            yield Input(compact=True, placeholder="Words that are explained")
+            yield Input(compact=True, placeholder="Type to filter")
             yield Static("Tokens", classes="heading -first")
             yield DefinitionList(
                 (Content.styled(name, style), text) for name, style, text in LEGEND
@@ -75,12 +75,12 @@ class HelpScreen(ModalScreen[None]):
             lanes = (compact_keys(numbers), f"To that lane; {switch} switches it on or off")
             yield from section(KEYS, [*keys, lanes])
             yield from section(
-                "Keys of an answer; a click does it as well", self._keys(TokenView.BINDINGS)
+                "Keys of an answer; a click works, too", self._keys(TokenView.BINDINGS)
             )
             if self._state.replay is None:
                 yield from section("Keys of the prompt", self._keys(Prompt.BINDINGS))
                 yield from section(
-                    "Keys of a slider, or a number; the mouse clicks, drags and wheels",
+                    "Keys of a slider, or a number; click, drag and wheel work, too",
                     self._keys(Slider.BINDINGS),
                 )
             names = self._state.keys

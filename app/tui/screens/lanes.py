@@ -72,7 +72,7 @@ class MainScreen(LanesLayout):
                 again, others, leave = (self.state.keys[name] for name in names)
                 self.query_one("#failure", Static).update(
                     f"Nothing could be loaded:\n\n{event.message}\n\n"
-                    f"{again} tries again, {others} has other models, {leave} leaves."
+                    f"{again} tries again, {others} lists other models, {leave} quits."
                 )
             case _:
                 self.grid.handle_event(event, self.state)
@@ -128,18 +128,18 @@ class MainScreen(LanesLayout):
         self._toggle(event.pane)
 
     @on(LanePane.EdgeClicked)
-    def tell_of_lane(self, event: LanePane.EdgeClicked) -> None:
+    def show_lane_hint(self, event: LanePane.EdgeClicked) -> None:
         """A click on a title goes to the lane, and says what can be done with it."""
         names = ("run.stop", "view.zoom", "view.toggle_here", "view.copy")
         leave, zoom, off, copy = (self.state.keys[name] for name in names)
         label, then = self.state.label(event.pane.name_of_lane), f"{leave}, then " * self.writing
         alone = "" if self.tabbed else f"{zoom} shows it alone, "
-        self.state.say(f"{label}: {then}{alone}{off} switches it off, {copy} copies")
+        self.state.show_notice(f"{label}: {then}{alone}{off} switches it off, {copy} copies")
         self.show_state()
 
     @on(TokenView.OlderClicked)
-    def tell_of_older(self) -> None:
-        self.state.say("Only tokens of the newest answer can be explained")
+    def show_older_answer_hint(self) -> None:
+        self.state.show_notice("Only tokens of the newest answer can be explained")
         self.show_state()
 
     def _toggle(self, pane: LanePane) -> None:
@@ -151,13 +151,13 @@ class MainScreen(LanesLayout):
             self.engine.send(SetEnabled(name, lane.enabled))
             stopped = lane.enabled and lane.phase is Phase.STOPPED
             later = " when the others are done" * state.running
-            then = f": Enter in the empty prompt goes on with it{later}" * stopped
-            state.say(f"{state.label(name)} is {'on' if lane.enabled else 'off'}{then}")
+            then = f": Enter in the empty prompt continues it{later}" * stopped
+            state.show_notice(f"{state.label(name)} is {'on' if lane.enabled else 'off'}{then}")
             state.choose_leader()
             if state.leader != leader:
                 self._send_leader()
         else:
-            state.say(f"{state.label(name)}: {lane.info.reason}")
+            state.show_notice(f"{state.label(name)}: {lane.info.reason}")
         self.show_state()
         if pane is self.pane_here and not (self.prompt.has_focus or self.panel_alone):
             self._focus_view(pane)
@@ -222,12 +222,12 @@ class MainScreen(LanesLayout):
 
     @on(Slider.Typing)
     def show_number(self) -> None:
-        self.state.hush()
+        self.state.clear_notice()
         self.show_state()
 
     @on(Slider.Refused)
     def refuse_number(self, event: Slider.Refused) -> None:
-        self.state.say(event.why)
+        self.state.show_notice(event.why)
         self.show_state()
 
     def action_projector(self) -> None:
@@ -236,7 +236,7 @@ class MainScreen(LanesLayout):
     def action_zoom(self) -> None:
         if self.tabbed and not self.zoomed:
             key = self.state.keys["view.next"]
-            self.state.say(f"There is room for one lane only: {key} shows the next")
+            self.state.show_notice(f"There is room for one lane only: {key} shows the next")
         else:
             self.zoomed = not self.zoomed
         self.show_state()
@@ -269,7 +269,7 @@ class MainScreen(LanesLayout):
         if here and drafting and strategy and not (strategy.drafts or strategy.remote):
             self._go_to(drafting[0])
             label = state.label(drafting[0].name_of_lane)
-            state.say(f"{state.label(here.name_of_lane)} drafts nothing: this is {label}")
+            state.show_notice(f"{state.label(here.name_of_lane)} does not draft: this is {label}")
 
     def _focus_what_is_shown(self) -> None:
         """Keep the focus where the user has begun to write."""
@@ -323,8 +323,8 @@ class MainScreen(LanesLayout):
                 pane.view.search(self.searched)
             number, count = pane.view.to_hit(step)
             on, back = (self.state.keys[name] for name in ("search.next", "search.before"))
-            more = f"; {on} goes on, {back} back" * (count > 1)
-            self.state.say(f"{number} of {count}{more}" if count else "Not found")
+            more = f"; {on} next, {back} previous" * (count > 1)
+            self.state.show_notice(f"{number} of {count}{more}" if count else "Not found")
             self.show_state()
 
     def action_end_search(self) -> None:
@@ -415,7 +415,7 @@ class MainScreen(LanesLayout):
             self.action_panel("tree")
             return
         problem = self.state.look(pane.name_of_lane, steps)
-        self.state.say(problem or "")
+        self.state.show_notice(problem or "")
         if problem is None and (record := self.state.lanes[pane.name_of_lane].round_here):
             pane.view.to_round(record.index)
         self.show_state()
@@ -426,7 +426,7 @@ class MainScreen(LanesLayout):
         if not selected:
             raise SkipAction
         super().action_copy_text()
-        self.state.say(f"Copied {pluralize(len(selected), 'character')}")
+        self.state.show_notice(f"Copied {pluralize(len(selected), 'character')}")
         self.show_state()
 
     def action_copy_answer(self) -> None:
@@ -434,5 +434,6 @@ class MainScreen(LanesLayout):
             label, answer = self.state.label(pane.name_of_lane), pane.view.answer
             if answer:
                 self.app.copy_to_clipboard(answer)
-            self.state.say(f"Copied the answer of {label}" if answer else f"{label} has no answer")
+            done = f"Copied the answer of {label}" if answer else f"{label} has no answer"
+            self.state.show_notice(done)
             self.show_state()

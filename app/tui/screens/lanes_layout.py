@@ -14,8 +14,8 @@ from textual.widgets import Static
 
 from app.engine.commands import RecordProbabilities
 from app.engine.protocol import Engine
-from app.tui.format.labels import (
-    legend,
+from app.tui.format.legend import legend
+from app.tui.format.status import (
     letters_are_commands,
     letters_are_text,
     placeholder,

@@ -30,7 +30,7 @@ from app.models.catalog import (
 )
 from app.models.hub import display_name
 from app.models.library import ModelLibrary
-from app.models.public import FamilyState, family_state, machine_memory
+from app.models.public_families import FamilyState, family_state, machine_memory
 from app.text.terminal_text import shortened
 from app.text.units import format_bytes
 from app.tui.background import run_in_background
@@ -96,7 +96,7 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
 
     BINDINGS = [
         Binding("escape,f6", "leave", "Close", id="models.close",
-                tooltip="Back without a choice"),
+                tooltip="Close without choosing"),
     ]  # fmt: skip
 
     def __init__(self, library: ModelLibrary, loaded: str) -> None:
@@ -134,7 +134,8 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
         self._fill()
         self._list.focus()
         self._in_background("cache", cached_checkpoints, self._take_cached)
-        self._in_background("public", partial(public_states, self._library.public), self._tell)
+        read = partial(public_states, self._library.public)
+        self._in_background("public", read, self._take_public_states)
 
     def on_key(self, event: events.Key) -> None:
         """Typed characters go to the field, and keys that move through the list to the list."""
@@ -182,7 +183,7 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
         self._all += [each for each in models if each not in self._all]
         self._fill(self._here)
 
-    def _tell(self, states: dict[str, FamilyState]) -> None:
+    def _take_public_states(self, states: dict[str, FamilyState]) -> None:
         self._public = states
         self._fill(self._here)
 
@@ -207,7 +208,7 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
     @on(Input.Changed)
     def filter(self) -> None:
         self._fill(self._here)
-        none = f"None with “{shortened(self._words, 30)}”: Enter takes it for a folder"
+        none = f"No match for “{shortened(self._words, 30)}”: Enter opens it as a folder"
         self._complaint.show("" if self._entries else none)
 
     def _line(self, entry: CheckpointInfo | str) -> Content:
@@ -232,7 +233,7 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
         if self._entries and not text.startswith(PATH_BEGINS):
             self.choose()
             return
-        self._complaint.show("Looking into it …")
+        self._complaint.show("Reading the folder …")
         self._in_background("folder", lambda: resolve_model_folder(text), self._add_folder)
 
     def _add_folder(self, found: CheckpointInfo) -> None:
@@ -261,7 +262,7 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
         elif entry is not None and entry.source in self._known:
             details.update(drafter_lines(self._known[entry.source]))
         elif entry is not None:
-            details.update("Looking for what drafts for it …")
+            details.update("Looking for its drafters …")
             options = replace(self._library.load_options, target=entry.source)
             there = self._elsewhere
             self._in_background(
@@ -288,7 +289,7 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
                 return
             self._asked = entry
             self._complaint.show(
-                f"Enter once more downloads {format_bytes(state.size)}; you can go on meanwhile"
+                f"Enter again downloads {format_bytes(state.size)} in the background"
             )
         elif isinstance(entry, str):
             self.dismiss(self._family(entry))
@@ -314,7 +315,7 @@ def entry_line(
         here = f"  {format_bytes(public.size)} to download · {public.fits}"
         return Content.assemble(mark, (str(entry), "bold"), (here, "$quiet"))
     if isinstance(entry, str):
-        return Content.assemble(mark, (entry, "bold"), "  a family by name")
+        return Content.assemble(mark, (entry, "bold"), "  a named family")
     name = shortened(entry.name, NAME_CHARACTERS)
     return Content.assemble(mark, (name, "bold"), f"  {format_bytes(entry.size)}")
 

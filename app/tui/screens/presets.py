@@ -28,14 +28,14 @@ class PresetsScreen(SavedList[str, tuple[str, dict[str, Any]]]):
     KEYS = {"save": "saves", **SavedList.KEYS}
     BINDINGS = [
         Binding("escape,f4", "leave", "Close", id="presets.close",
-                tooltip="Back without a choice"),
+                tooltip="Close without choosing"),
         Binding("s", "save", "Save", id="presets.save",
-                tooltip="Keep the present settings under a name"),
+                tooltip="Save the current settings under a name"),
         Binding("slash,ctrl+f", "filter", "Filter", id="presets.filter",
-                tooltip="Leave the entries with some words"),
-        Binding("r", "rename", "Rename", id="presets.rename", tooltip="Give it another name"),
+                tooltip="Show only entries with some words"),
+        Binding("r", "rename", "Rename", id="presets.rename", tooltip="Rename it"),
         Binding("d,delete", "delete", "Delete", id="presets.delete",
-                tooltip="Delete it; asks once more"),
+                tooltip="Delete it; asks first"),
     ]  # fmt: skip
 
     def __init__(
@@ -78,7 +78,7 @@ class PresetsScreen(SavedList[str, tuple[str, dict[str, Any]]]):
     def action_save(self) -> None:
         here = self.here
         own = here if here and here not in self._coming else ""
-        what = f"Enter saves the present settings · {first_key(self, 'leave')} does not"
+        what = f"Enter saves the current settings · {first_key(self, 'leave')} cancels"
         self.ask_name(own, what, self._save)
 
     def _save(self, name: str) -> None:
@@ -92,7 +92,7 @@ class PresetsScreen(SavedList[str, tuple[str, dict[str, Any]]]):
 
     def require_own(self, entry: str) -> None:
         if entry in self._coming:
-            raise InputError(f"“{entry}” is built in and stays as it is")
+            raise InputError(f"“{entry}” is built in and can't be changed")
 
 
 def describe_settings(values: Mapping[str, Any]) -> str:

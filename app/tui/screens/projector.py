@@ -21,7 +21,7 @@ from app.tui.widgets.block import Block
 
 SECONDS = 0.25  # between updates
 BAR_ROWS = 2
-NOTHING_YET = "Ask something first: the lanes' speeds come here."
+NOTHING_YET = "Ask something first: the lanes' speeds will appear here."
 
 
 class LaneBar(Horizontal):

@@ -13,8 +13,8 @@ from textual.widgets import Static
 from app.engine.commands import StartSamplingTest, StopSamplingTest
 from app.engine.events import SamplingTest
 from app.engine.protocol import Engine
-from app.tui.format.labels import labelled_progress
 from app.tui.format.sampling_test import intro, table, verdict
+from app.tui.format.status import labelled_progress
 from app.tui.keys.key_names import first_key
 
 REPETITIONS = 400
@@ -26,9 +26,9 @@ class SamplingTestScreen(ModalScreen[None]):
 
     BINDINGS = [
         Binding("escape,e", "leave", "Close", id="proof.close",
-                tooltip="Back to the lanes; ends the comparison"),
+                tooltip="Back to the lanes; stops the test"),
         Binding("n", "more", "More", id="proof.more",
-                tooltip=f"Again with {MORE} times as many repetitions"),
+                tooltip=f"Again with {MORE} times as many draws"),
     ]  # fmt: skip
 
     def __init__(self, engine: Engine, lane: str, label: str) -> None:
@@ -73,10 +73,10 @@ class SamplingTestScreen(ModalScreen[None]):
 
     def _show(self) -> None:
         test, box = self._test, self.query_one("#proof")
-        status: Content | str = "Both draw from the same place, in a copy of their own …"
+        status: Content | str = "Both sample from the same position, each on its own copy …"
         about, lines = "", list[Content]()
         if test is not None and test.note is not None:
-            status = Content.styled(f"Nothing to prove: {test.note}", "$warning")
+            status = Content.styled(f"No test: {test.note}", "$warning")
         elif test is not None:
             about = intro(test)
             status = (
@@ -91,5 +91,5 @@ class SamplingTestScreen(ModalScreen[None]):
         self.query_one("#proof-table", Static).update(Content("\n").join(lines))
         can = [f"{first_key(self, 'leave')} closes"]
         if test is not None and not test.greedy and test.note is None:
-            can.insert(0, f"{first_key(self, 'more')} {MORE} times as many")
+            can.insert(0, f"{first_key(self, 'more')} {MORE} times as many draws")
         box.border_subtitle = Content(" · ".join(can))

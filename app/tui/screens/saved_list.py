@@ -77,7 +77,7 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
     def require_own(self, entry: Item) -> None:
         """Raises InputError for an entry that can be neither renamed nor deleted."""
 
-    def told_of_deleted(self, entry: Item) -> str:
+    def deleted_notice(self, entry: Item) -> str:
         return f"“{shortened(self.name_of(entry), NAME_CHARACTERS)}” is deleted"
 
     # The box
@@ -124,7 +124,7 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
                 index = names.index(name)
             self._list.highlighted = min(index, len(names) - 1)
         else:
-            none = f"None with “{self._words}”" if self._words else "None yet"
+            none = f"No match for “{self._words}”" if self._words else "None yet"
             self._list.add_option(Option(Content(none), disabled=True))
         if not self._filtering:
             self.say()
@@ -207,7 +207,7 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
         if entry is not None and self.tried(lambda: self.require_own(entry)):
             self.ask_name(
                 self.name_of(entry),
-                f"Enter renames · {first_key(self, 'leave')} leaves the name as it is",
+                f"Enter renames · {first_key(self, 'leave')} keeps the old name",
                 lambda name: self.rename(entry, name),
             )
 
@@ -221,4 +221,4 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
             self.say(f"{key} once more deletes “{shortened(self.name_of(entry), NAME_CHARACTERS)}”")
         elif self.tried(lambda: self.delete(entry)):
             await self.fill()
-            self.query_one(Complaint).show(self.told_of_deleted(entry))
+            self.query_one(Complaint).show(self.deleted_notice(entry))

@@ -108,7 +108,7 @@ class TourScreen(ModalScreen[None]):
 
     BINDINGS = [
         Binding("enter,right,space", "go(1)", "Next", id="tour.next", tooltip="The next step"),
-        Binding("left", "go(-1)", "Back", id="tour.back", tooltip="The step before"),
+        Binding("left", "go(-1)", "Back", id="tour.back", tooltip="The previous step"),
         Binding("escape,q", "dismiss", "End", id="tour.end", tooltip="Back to the lanes"),
     ]
 

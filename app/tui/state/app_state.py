@@ -70,10 +70,10 @@ class AppState:
     notice: str = ""
     notice_seconds: float | None = None  # how much longer it stays; None: until the next one
 
-    def say(self, text: str, seconds: float | None = 6.0) -> None:
+    def show_notice(self, text: str, seconds: float | None = 6.0) -> None:
         self.notice, self.notice_seconds = text, seconds
 
-    def hush(self) -> None:
+    def clear_notice(self) -> None:
         """Clear the notice because another action follows, unless it has no time limit."""
         if self.notice_seconds is not None:
             self.notice = ""
@@ -306,7 +306,7 @@ class AppState:
             case LoadFailed(kept=True):
                 self.asked_for = self.models
                 there = self.loaded.target if self.loaded else "what was there"
-                self.say(f"{there} is back: {event.message}", None)
+                self.show_notice(f"{there} is loaded again: {event.message}", None)
             case LoadFailed():
                 self._without_models(event.message)
             case LanesChanged():
@@ -371,8 +371,8 @@ class AppState:
                     if lane.phase in (Phase.WAITING, Phase.RUNNING):
                         lane.phase = Phase.IDLE
                 if not self.gone:  # that says more
-                    key = f" ({self.keys['run.new']})" * event.begin_anew
-                    self.say(event.message + key, None)
+                    key = f" ({self.keys['run.new']})" * event.suggests_new_conversation
+                    self.show_notice(event.message + key, None)
             case EngineExited():
                 self.running = self.paused = False
                 self.busy_lane, self.notice = None, ""
@@ -385,7 +385,7 @@ class AppState:
         else:
             self.failure = why
 
-    def begin_anew(self) -> None:
+    def forget_models(self) -> None:
         """Forget the models, because others are being loaded."""
         self.loaded = self.loading = self.failure = None
         self.ended = self.notice = ""

@@ -43,31 +43,32 @@ class SliderSpec:
 
 
 PENALTIES = ("repetition_penalty", "presence_penalty")
-SAMPLED = "it acts at a temperature above 0"
-PLAIN = "at temperature 0 typical acceptance is plain greedy, exact"
+SAMPLED = "it acts only above temperature 0"
+PLAIN = "at temperature 0 typical acceptance is plain greedy decoding"
 
 SLIDERS = (
     SliderSpec("gamma", "gamma", Scale((None, "auto", *GAMMAS), {None: "each"}),
-         "The longest draft in tokens; Medusa: heads used. each: every strategy its own default; "
-         "auto: what pays most, round by round"),
+         "The longest draft in tokens; Medusa: heads used. each: every strategy's own default; "
+         "auto: what is fastest, round by round"),
     SliderSpec("temperature", "temp", Scale(TEMPERATURES, decimals=2), "0 is greedy"),
     SliderSpec("top_p", "top-p", Scale(evenly(0.05, 1.0, 0.05), decimals=2),
-         "Draw from the likeliest tokens that make up this much. 1 is off", greedy=SAMPLED),
+         "Sample from the fewest tokens whose probabilities add up to this; 1 is off",
+         greedy=SAMPLED),
     SliderSpec("top_k", "top-k", Scale(TOP_K, {0: "off"}),
-         "Draw from this many of the likeliest tokens", greedy=SAMPLED),
+         "Sample from this many of the likeliest tokens", greedy=SAMPLED),
     SliderSpec("min_p", "min-p", Scale(MIN_P, {0.0: "off"}, 2),
-         "Draw from tokens that have at least this part of the likeliest one's probability",
+         "Drop tokens below this fraction of the top token's probability",
          greedy=SAMPLED),
     SliderSpec("repetition_penalty", "repeat", Scale(evenly(0.5, 2.0, 0.05), {1.0: "off"}, 2),
-         "Takes from tokens that were in the prompt or the answer; 1 is off"),
+         "Penalizes tokens already in the prompt or the answer; 1 is off"),
     SliderSpec("presence_penalty", "presence", Scale(evenly(-2.0, 2.0, 0.1), {0.0: "off"}, 1),
-         "Takes from tokens that were in the answer; 0 is off"),
+         "Penalizes tokens already in the answer; 0 is off"),
     SliderSpec("max_new_tokens", "tokens", Scale(token_stops(4096)),
          "The longest answer in tokens; a running one ends there too"),
     SliderSpec("eagle_total_tokens", "nodes", Scale((None, *range(2, 65)), {None: "auto"}),
-         "Nodes that are verified, the root included; auto: what pays"),
+         "Nodes verified per round, root included; auto: what is fastest"),
     SliderSpec("eagle_top_k", "branch", Scale((None, *range(1, 17)), {None: "auto"}),
-         "Guesses of each node that is tried; 1 is a chain"),
+         "Guesses below each expanded node; 1 is a chain"),
     SliderSpec("epsilon", "eps", Scale(evenly(0.01, 1.0, 0.01), decimals=2),
          "epsilon: the least probability that a drafted token needs", PLAIN),
     SliderSpec("delta", "delta", Scale(evenly(0.05, 1.0, 0.05), decimals=2),
@@ -119,10 +120,10 @@ def why_idle(spec: SliderSpec, state: AppState, own: LaneState | None = None) ->
     if own is not None:
         lanes = [own] if own.active else []
     if not lanes:
-        return "no lane that is on has a use for it"
+        return "no lane that is on uses it"
     free = [lane for lane in lanes if own or spec.name not in lane.info.overrides]
     if not free:
-        return "each lane that could use it has a value of its own"
+        return "every lane that uses it has its own value"
     if spec.greedy and all(lane.effective_params(state.params).sampling.greedy for lane in free):
         return spec.greedy
     if spec.setting.of_dynamic_tree and all(lane.static_tree for lane in free):

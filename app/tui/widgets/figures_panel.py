@@ -9,7 +9,6 @@ from textual.containers import Vertical
 from textual.widget import Widget
 from textual.widgets import Sparkline, Static
 
-from app.tui.format.labels import lane_metrics, why_off
 from app.tui.format.metrics import (
     accepted_lines,
     history,
@@ -18,6 +17,7 @@ from app.tui.format.metrics import (
     range_line,
     time_lines,
 )
+from app.tui.format.pane_edges import lane_metrics, why_off
 from app.tui.format.parts import Part
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
@@ -26,9 +26,9 @@ from app.tui.widgets.edge_scrollbar import EdgeScroll
 from app.tui.widgets.panel import Panel, title_of
 from decoding.stats import acceptance_by_position
 
-NOTHING_YET = "No round yet: the figures come with the answer."
-DRAFTS_NOTHING = "This lane drafts nothing: every round is one pass and one token."
-FROM_A_SERVER = "Pieces of text, as they came. A server tells its tokens and drafts at the end."
+NOTHING_YET = "No round yet: the figures appear with the answer."
+DRAFTS_NOTHING = "This lane does not draft: every round is one pass and one token."
+FROM_A_SERVER = "Pieces of text as they arrived. A server reports its tokens and drafts at the end."
 
 
 class FiguresPanel(Panel):
@@ -82,7 +82,7 @@ class FiguresPanel(Panel):
                 self._times.show(partial(time_lines, rounds, drafts))
             taus, speeds = history(rounds)
             self._tau.data, self._speed.data = taus, speeds
-            self._tau_range.update(range_line("tokens a pass (τ)", taus, end, 1))
+            self._tau_range.update(range_line("tokens per pass (τ)", taus, end, 1))
             self._speed_range.update(range_line("tok/s", speeds, end, 0))
         if rounds and drafts:
             self._accepted.show(partial(accepted_lines, rounds))

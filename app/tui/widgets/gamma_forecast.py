@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.content import Content
 from textual.widget import Widget
 
-from app.tui.format.bars import curve
+from app.tui.format.bars import speed_columns
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
 from app.tui.state.scores import measured_speeds
@@ -14,15 +14,11 @@ from decoding.cost.forecast import MIN_ROUNDS, Forecast, forecast
 WIDE = 70  # cells from which the row has its full text
 COLUMNS = 17  # of the curve: one for each gamma up to 16
 TOO_EARLY = "what if γ: estimated after {1} drafts, {0} so far"
-DRAFTS_NOTHING = "what if γ: the lane in focus drafts nothing"
+DRAFTS_NOTHING = "what if γ: the lane in focus does not draft"
 MEANING = (
-    "Expected tokens a second of this prompt at gamma 0, 1, 2, …: as the scoreboard measured; at "
-    "another gamma by the times of the last run, and by how often drafts were right in it and, "
-    "with less weight, in the session. With a gamma above 16 a column stands for several. ± is two "
-    "standard errors; a ? in its place: passes took other shares of the time than at the start, as "
-    "on a busy machine. The best column and that of gamma now have the colours of their words. "
-    "Dim columns and a ? behind γ are guesses: too few drafts were so long, they are taken to go "
-    "on as the shorter ones did."
+    "Expected tokens per second at gamma 0, 1, 2, … for this prompt. Green: best measured gamma. "
+    "Yellow: the present one. Dim or ?: too few drafts that long, extrapolated. ±: two standard "
+    "errors."
 )
 
 
@@ -101,7 +97,7 @@ def forecast_line(found: Forecast, alpha: float | None, width: int) -> Content:
     styles = {now // each: "$warning", best // each: "$accepted"}
     parts: list[str | tuple[str, str]] = ["what if γ "] if width >= WIDE else []
     parts.append("0")
-    for column, block in enumerate(curve(peaks(found.speeds, each))):
+    for column, block in enumerate(speed_columns(peaks(found.speeds, each))):
         usual = "$foreground" if column * each <= seen else "$quiet"
         parts.append((block, styles.get(column, usual)))
     parts.append(f"{len(found.speeds) - 1}")

@@ -10,7 +10,7 @@ from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.widget import Widget
 
 from app.engine.events import AnswerMeasured, Event, Finished, Prefilled, RoundFinished, RunStarted
-from app.tui.format.labels import introduction
+from app.tui.format.pane_edges import introduction
 from app.tui.format.setting_changes import changes_at
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState

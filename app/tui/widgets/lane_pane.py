@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 
-from app.tui.format.labels import folded, lane_metrics, lane_title, why_off
+from app.tui.format.pane_edges import folded, lane_metrics, lane_title, why_off
 from app.tui.format.parts import Part
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
@@ -74,7 +74,7 @@ class LanePane(Vertical):
         self._row.show(folded(self.number, lane, f"{to_it} then {here}" if to_it else here))
         self._top.show(*lane_title(state, self.number, lane))
         if lane.active:
-            again = Part(f"✗ ended: {state.keys['run.again']} begins anew", "bold $error")
+            again = Part(f"✗ ended: {state.keys['run.again']} restarts it", "bold $error")
             self._bottom.show(lane_metrics(lane), [again] if state.ended else ())
         else:  # seen with tabs
             self._bottom.show([Part(why_off(lane, here))])

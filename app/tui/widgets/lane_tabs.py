@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from textual.content import Content
 from textual.message import Message
 
-from app.tui.format.labels import phase_mark
+from app.tui.format.pane_edges import phase_mark
 from app.tui.state.app_state import AppState
 from app.tui.themes import lane_color
 from app.tui.widgets.clickable_row import ClickableRow, Label

@@ -27,15 +27,15 @@ class Prompt(TextArea):
     BINDINGS = [
         Binding(
             "enter", "submit", "Run", id="prompt.run",
-            tooltip="Answer the prompt in every lane that is on; empty, after a stop: go on",
+            tooltip="Answer the prompt in every lane that is on; empty, after a stop: continue",
         ),
         Binding(
             "ctrl+j,shift+enter", "newline", "New line", False, id="prompt.newline",
-            tooltip="Break the line",
+            tooltip="Insert a line break",
         ),
         Binding(
             "ctrl+d", "erase_or_leave", "Erase", False, id="prompt.erase",
-            tooltip="Take the next character away; where nothing is written, say how to leave",
+            tooltip="Erase the next character; in an empty prompt, say how to quit",
         ),
     ]  # fmt: skip
 

@@ -19,7 +19,7 @@ from textual.widgets import DataTable, Static
 
 from app.report.rejections import Level, Rejection, levels_of, rejections
 from app.text.plural import pluralize
-from app.tui.format.labels import not_recorded, q_not_recorded, why_off
+from app.tui.format.pane_edges import why_off
 from app.tui.format.parts import Part
 from app.tui.format.rejections import (
     COLUMNS,
@@ -30,6 +30,7 @@ from app.tui.format.rejections import (
     ordered,
     share_lines,
 )
+from app.tui.format.round_labels import not_recorded, q_not_recorded
 from app.tui.keys.key_names import first_key
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
@@ -37,13 +38,13 @@ from app.tui.widgets.block import Block
 from app.tui.widgets.edge_scrollbar import EdgeScroll, EdgeScrollBarRender
 from app.tui.widgets.panel import MIN_ROWS, Panel, rows_of, title_of
 
-NOTHING_YET = "No draft yet: what is rejected comes with the answer."
-ALL_RIGHT = "The list is empty: nothing was rejected, {} of this answer agreed with the target."
+NOTHING_YET = "No draft yet: rejections appear with the answer."
+ALL_RIGHT = "Nothing was rejected: {} of this answer agreed with the target."
 MAX_COMPARED = 2  # columns beside the lane's own
-FROM_A_SERVER = "A server does not say which drafts were rejected."
+FROM_A_SERVER = "A server does not report which drafts were rejected."
 EDGES_CELLS = 3  # of the table: frame, padding, scrollbar
 SHARES_CELLS = 41  # as in the stylesheet, where both stand side by side
-DRAFTS_NOTHING = "This lane drafts nothing, so nothing is rejected: Tab goes to one that does."
+DRAFTS_NOTHING = "This lane does not draft, so nothing is rejected: Tab goes to one that does."
 
 
 class RejectionTable(DataTable[Text]):
@@ -51,8 +52,8 @@ class RejectionTable(DataTable[Text]):
         Binding("enter", "select_cursor", "Go there", id="rejections.go",
                 tooltip="To the token in the answer"),
         Binding("left", "sort(-1)", "Sort by", False, id="rejections.sort_before",
-                tooltip="Sort by the column before; a click on a heading sorts by it, a second "
-                        "one the other way round"),
+                tooltip="Sort by the previous column; a click on a heading sorts by it, a second "
+                        "click reverses the order"),
         Binding("right", "sort(1)", "Sort by", False, id="rejections.sort_next",
                 tooltip="Sort by the next column"),
     ]  # fmt: skip

@@ -35,9 +35,9 @@ from decoding.cost.forecast import Forecast
 MEANING = "\n".join(
     [
         "tok/s: a lane's tokens over its own decoding time.",
-        "×: its tok/s over the autoregressive lane's, in a race over those while both ran.",
+        "×: its tok/s over the autoregressive lane's, in a race while both were running.",
         *(f"{name}: {text}" for name, text in SCOREBOARD),
-        "Grey: over fewer than 50 tokens. ?: more than τ, which can't be.",
+        "Grey: over fewer than 50 tokens. ?: more than τ, which is impossible.",
     ]
 )
 BROAD_CELLS = 140  # width from which a sentence fits on a line

@@ -11,9 +11,9 @@ class SearchLine(Input):
 
     BINDINGS = [
         Binding("enter", "submit", "Find", id="search.find",
-                tooltip="To the first place that was found; n or Enter and N go on from there"),
+                tooltip="To the first match; n or Enter goes to the next, N to the previous"),
         Binding("escape", "screen.end_search", "Close", id="search.close",
-                tooltip="Back to the lane, and no longer mark what was found"),
+                tooltip="Back to the lane, and clear the marks"),
     ]  # fmt: skip
 
     def __init__(self, *, dom_id: str) -> None:

@@ -43,10 +43,10 @@ class Slider(Widget, can_focus=True):
         ),
         Binding(
             "enter", "take", "Set", False, id="slider.set",
-            tooltip="Set the number that is typed; so does leaving the slider",
+            tooltip="Set the typed number; so does leaving the slider",
         ),
         Binding("escape", "drop", "Drop", False, id="slider.drop",
-                tooltip="Forget the number that is typed"),
+                tooltip="Discard the typed number"),
     ]  # fmt: skip
 
     @dataclass
@@ -123,7 +123,7 @@ class Slider(Widget, can_focus=True):
         elif event.key in ("backspace", "delete"):
             self._type(typed[:-1] if event.key == "backspace" else "")
         elif char:
-            why = "too long" if fits else f"“{char}” is no digit"
+            why = "too long" if fits else f"“{char}” is not a digit"
             self.post_message(self.Refused(f"{why}: {self.hint}"))
         else:
             return
@@ -133,7 +133,7 @@ class Slider(Widget, can_focus=True):
     @property
     def hint(self) -> str:
         """How a number that is typed ends."""
-        return f"{first_key(self, 'take')} takes the number, {first_key(self, 'drop')} does not"
+        return f"{first_key(self, 'take')} sets the number, {first_key(self, 'drop')} cancels"
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return self.typed is not None or action not in ("take", "drop")

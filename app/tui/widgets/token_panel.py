@@ -12,9 +12,10 @@ from textual.widgets import Static
 
 from app.text.terminal_text import token_name
 from app.tui.format.bars import bar
-from app.tui.format.labels import LOSSY, not_recorded, q_not_recorded, why_off
 from app.tui.format.numbers import probability
+from app.tui.format.pane_edges import LOSSY, why_off
 from app.tui.format.parts import Part, fitted
+from app.tui.format.round_labels import not_recorded, q_not_recorded
 from app.tui.format.token_facts import TokenFacts, facts_here
 from app.tui.keys.bindings import CURSOR_KEYS
 from app.tui.state.app_state import AppState

@@ -5,16 +5,15 @@ from __future__ import annotations
 from textual.app import ComposeResult
 from textual.widget import Widget
 
-from app.tui.format.labels import (
+from app.tui.format.pane_edges import LOSSY, why_off
+from app.tui.format.parts import Part
+from app.tui.format.round_labels import (
     BAR_CELLS,
-    LOSSY,
     not_recorded,
     round_counts,
     round_times,
     round_total,
-    why_off,
 )
-from app.tui.format.parts import Part
 from app.tui.format.tree import tree_lines
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
@@ -23,9 +22,9 @@ from app.tui.widgets.split_line import SplitLine
 from app.tui.widgets.tree_view import TreeView
 from decoding.round import Round
 
-NOTHING_YET = "No round yet: the trees come with the answer."
-DRAFTS_NOTHING = "This lane drafts nothing: Tab goes to one that does."
-FROM_A_SERVER = "A server does not say what it drafted, at most how much of it was accepted."
+NOTHING_YET = "No round yet: the trees appear with the answer."
+DRAFTS_NOTHING = "This lane does not draft: Tab goes to one that does."
+FROM_A_SERVER = "A server does not report what it drafted, at most how much of it was accepted."
 TIGHT_SHARE = 4  # levels have two columns unless they take more than 1/4 of the width
 
 

@@ -28,7 +28,7 @@ class TreeView(ScrollView, can_focus=True):
     ALLOW_SELECT = False
     BINDINGS = [
         Binding("left", "screen.round(-1)", "Round back", False, id="tree.before",
-                tooltip="To the round before"),
+                tooltip="To the previous round"),
         Binding("right", "screen.round(1)", "Round forward", False, id="tree.next",
                 tooltip="To the next round"),
     ]  # fmt: skip
@@ -113,7 +113,7 @@ class TreeView(ScrollView, can_focus=True):
             Segment(f" {line.branch}", quiet),
             Segment(line.arm, self._style(fate, plain=True) if alive else quiet),
             Segment(head, self._style(fate, plain=True)),
-            *fitted(line.token, room, own),
+            *fitted_segments(line.token, room, own),
         ]
         if self._guess_cells:
             segments.append(Segment(f"  {line.guess:<{self._guess_cells}}", quiet))
@@ -138,7 +138,7 @@ class TreeView(ScrollView, can_focus=True):
         return self._styles[key]
 
 
-def fitted(text: str, cells: int, style: Style) -> list[Segment]:
+def fitted_segments(text: str, cells: int, style: Style) -> list[Segment]:
     """`text` padded or cut to `cells`; the padding does not have its style."""
     if cell_len(text) > cells:
         text = set_cell_size(text, max(0, cells - 1)) + "…"

@@ -141,5 +141,5 @@ def test_a_film_overwrites_nothing(specchat: Specchat, tmp_path: Path, there: st
     film.touch()
     before = film.read_bytes()
     done = specchat("replay", str(recording), "--cast", str(film))
-    assert done.returncode == 2 and "there is such a file" in done.stderr
+    assert done.returncode == 2 and "the file exists" in done.stderr
     assert film.read_bytes() == before

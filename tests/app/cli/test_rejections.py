@@ -42,7 +42,7 @@ def test_the_list_and_the_shares_of_each_lane_that_drafts(
 
     table = specchat(*arguments, "--most", "2", stdin=PROMPTS).stdout
     assert f"[draft:gamma=3] {len(listed)} of {tested} tested drafts rejected, 3 prompts" in table
-    assert f"the surest first (2 of {len(listed)}, --json has all)" in table
+    assert f"most confident first (2 of {len(listed)}, --json has all)" in table
     assert max(len(line) for line in table.splitlines() if line[:1] != "[") <= 80
     assert "by level" in table and "by place" in table and "[medusa] not available" in table
 
@@ -85,5 +85,5 @@ def test_a_lane_that_breaks_leaves_the_others(
     assert done.returncode == 1
     first, second = done.stdout.splitlines()[:2]
     assert first == "[lookup] 0 of 0 tested drafts rejected, 0 prompts"
-    assert second == "broke: RuntimeError: out of order"
+    assert second == "failed: RuntimeError: out of order"
     assert "[draft]" in done.stdout and "by level" in done.stdout

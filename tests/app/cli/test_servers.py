@@ -72,7 +72,7 @@ def test_run_beside_a_model(
     assert list(lanes) == ["ar", "good", "bad"]
     assert lanes["good"]["text"] == TEXT and lanes["good"]["same_text"] is False
     assert lanes["bad"]["finish_reason"] == "error" and lanes["bad"]["text"] == "Half a"
-    assert lanes["bad"]["reason"] == "the connection broke in the middle of the answer"
+    assert lanes["bad"]["reason"] == "the connection was lost in the middle of the answer"
     assert lanes["ar"]["tokens"] >= 1 and lanes["ar"]["server"] is None
 
 
@@ -154,7 +154,7 @@ WRONG = {
     "a password": (["--server", "http://me:pass@fox"], "must have no password"),
     "a query": (["--server", "http://fox?key=pass"], "must have no password or query"),
     "a name twice as strategy": (["--strategies", "server"], "--server URL"),
-    "nobody there": (["--server", "http://127.0.0.1:9"], "no lane can run: nobody answers at"),
+    "nobody there": (["--server", "http://127.0.0.1:9"], "no lane can run: no server answers at"),
     "load of nothing": (["--concurrency", "4"], "--concurrency is for servers"),
     "no number": (["--server", "http://127.0.0.1:9", "--concurrency", "0"], "concurrency"),
     "an empty model": (["--server", "http://fox", "--server-model", ""], "--server-model"),

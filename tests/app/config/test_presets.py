@@ -42,9 +42,9 @@ def test_names_that_are_taken(presets: Presets) -> None:
     presets.save("b", {})
     with pytest.raises(InputError, match="there is a “b” already"):
         presets.rename("a", "b")
-    with pytest.raises(InputError, match="“greedy” comes along"):
+    with pytest.raises(InputError, match="“greedy” is built in"):
         presets.save("greedy", {})
-    with pytest.raises(InputError, match="“greedy” comes along"):
+    with pytest.raises(InputError, match="“greedy” is built in"):
         presets.rename("a", "greedy")
 
 

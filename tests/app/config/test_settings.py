@@ -111,8 +111,8 @@ def test_keys_are_checked_where_a_screen_asks_for_them(
 @pytest.mark.parametrize(
     ("target", "why"),
     [
-        ("wrongname", "wrongname is no folder and not in the Hugging Face cache, and .* can't be "
-         "reached .*; `specchat models` lists what is here, --family demo always is"),
+        ("wrongname", "wrongname is neither a folder nor in the Hugging Face cache, and .* can't "
+         "be reached .*; `specchat models` lists what is here, --family demo always is"),
         ("./wrong/folder/x", "no folder ./wrong/folder/x: give a .* folder or a hub id"),
         ("tests", "^tests has no config.json: give a Hugging Face model folder$"),
         ("README.md", "^README.md is a file: give the model's folder"),

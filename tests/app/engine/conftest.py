@@ -9,10 +9,10 @@ import pytest
 
 from app.config.model_options import ModelOptions
 from app.config.overrides import parse_strategies
-from app.engine.config import SessionConfig
 from app.engine.events import Event, RoundFinished
 from app.engine.mailbox import Mailbox
 from app.engine.session import Session
+from app.engine.session_config import SessionConfig
 from app.models.load_models import load_models
 from app.models.loaded import LoadedModels
 from decoding.params import Params

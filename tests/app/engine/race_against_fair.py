@@ -20,7 +20,6 @@ from typing import get_args
 import tests.conftest  # noqa: F401  # leaves the user's settings and files alone
 from app.config.settings import load_settings
 from app.engine.commands import Command, NewConversation, Run, SetSchedule
-from app.engine.config import SessionConfig
 from app.engine.events import (
     EngineExited,
     Event,
@@ -33,6 +32,7 @@ from app.engine.events import (
 )
 from app.engine.process import SessionProcess
 from app.engine.session import Session
+from app.engine.session_config import SessionConfig
 from app.models.assets import examples
 from app.strategies.registry import AUTOREGRESSIVE
 

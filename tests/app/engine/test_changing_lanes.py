@@ -109,7 +109,7 @@ def test_a_lane_that_cannot_even_be_made_leaves_its_reason(
     monkeypatch.setattr(Lane, "_make_decoder", broken)
     listener.session.send(AddLane(LaneSpec("lookup", "lookup"), None))
     changed = listener.wait(LanesChanged)
-    assert changed.lanes[1].reason == "loading broke: RuntimeError: out of memory"
+    assert changed.lanes[1].reason == "loading failed: RuntimeError: out of memory"
     assert lanes_of(listener.turn("the fox")) == ("ar",)
 
 
@@ -266,7 +266,7 @@ def test_a_thread_that_breaks_says_so(open_session: Open, monkeypatch: pytest.Mo
     listener = open_session("ar")
     listener.loaded()
     listener.session.send(OpenModels(ModelOptions("/x"), (LaneSpec("ar", "ar"),)))
-    why = "decoding broke: RuntimeError: CUDA error: device-side assert triggered"
+    why = "decoding failed: RuntimeError: CUDA error: device-side assert triggered"
     assert listener.wait(EngineExited).message == why
 
 

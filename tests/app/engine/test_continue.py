@@ -174,6 +174,6 @@ def test_without_an_answer_there_is_nothing_to_go_on_with(open_session: Open) ->
     listener.loaded()
     listener.session.send(Continue((1, 2), ("ar",), {}))
     refused = listener.rest()[-1]
-    assert refused == RunRejected("", "there is no answer to go on with")
+    assert refused == RunRejected("", "there is no answer to continue")
     end = listener.turn("the lazy dog")[-1]
     assert isinstance(end, RunFinished) and not end.stopped

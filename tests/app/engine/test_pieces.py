@@ -10,7 +10,7 @@ from app.engine.lane import Lane
 from app.engine.lane_turn import Task
 from app.engine.turn import TurnRunner, answer_seed
 from app.models.loaded import LoadedModels
-from app.servers.chunks import Question
+from app.servers.protocol import Question
 from decoding.params import Params, SamplingParams
 from decoding.tokenizing.detokenizer import Detokenizer
 from decoding.tokenizing.stopping import Stop

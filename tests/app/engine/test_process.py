@@ -41,7 +41,6 @@ from app.engine.commands import (
     Stop,
     Turn,
 )
-from app.engine.config import SessionConfig
 from app.engine.events import (
     EngineExited,
     Event,
@@ -53,13 +52,14 @@ from app.engine.events import (
     RunRejected,
 )
 from app.engine.process import SessionProcess
+from app.engine.session_config import SessionConfig
 from app.strategies.lane_spec import LaneSpec
 from decoding.params import Params, SamplingParams
 from tests.support.echo_engine import EchoEngine, late, stuck
 
 PATIENCE_SECONDS = 60
 SPECS = (LaneSpec("ar", "ar"), LaneSpec("lookup", "lookup"))
-KILLED = "the decoding process ended by signal 9 (too little memory?)"
+KILLED = "the decoding process was killed by signal 9 (out of memory?)"
 
 
 @pytest.fixture
@@ -319,7 +319,7 @@ def test_one_that_hangs_is_given_up_with_the_turn_that_it_had() -> None:
     psutil.Process(hung.pid).suspend()
     engine.open()
     events = wait_for(engine, lambda seen: len(seen) >= 2)
-    assert events[0] == RunRejected("hello", "decoding was begun anew")
+    assert events[0] == RunRejected("hello", "decoding was restarted")
     assert said(events) == ["for t, ['ar', 'lookup'], from run 0 on"]
     hung.join(PATIENCE_SECONDS)
     assert hung.exitcode is not None

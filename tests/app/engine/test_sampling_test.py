@@ -153,7 +153,7 @@ def test_it_drafts_by_the_tree_that_the_lane_has(
 
 
 def test_what_proves_nothing_is_refused(family: LoadedModels) -> None:
-    with pytest.raises(InputError, match="another model"):
+    with pytest.raises(InputError, match="the draft model alone, with its own distribution"):
         proofs(family, "draft-only")
     with pytest.raises(InputError, match="context is full"):
         proofs(family, "draft", ids=[3] * (family.context + 1))

@@ -20,7 +20,6 @@ from app.engine.commands import (
     StartSamplingTest,
     Stop,
 )
-from app.engine.config import SessionConfig
 from app.engine.events import (
     Advice,
     Event,
@@ -32,6 +31,7 @@ from app.engine.events import (
     SamplingTest,
 )
 from app.engine.session import Session
+from app.engine.session_config import SessionConfig
 from app.history.document import conversation_document
 from app.history.log import read_log
 from app.history.parse_document import read_document
@@ -104,7 +104,7 @@ def test_a_server_that_is_gone_when_models_are_loaded_is_a_lane_all_the_same(
     session = open_session("ar", servers=parse_servers(["gone=http://127.0.0.1:9"]))
     assert session.loaded().lanes[-1].available
     events = session.turn("the quick")
-    assert "nobody answers" in (of(events, Finished, "gone")[-1].message or "")
+    assert "no server answers" in (of(events, Finished, "gone")[-1].message or "")
     assert reason_of(events, "ar") == "length"
 
 
@@ -186,7 +186,7 @@ def test_alone_no_model_is_loaded(server_url: str, monkeypatch: pytest.MonkeyPat
     for part in ("Be kind.", "Hello", TEXT, "And then?"):
         assert part in sent
     session.session.send(StartSamplingTest("fox", 2))
-    assert "it is a server" in (session.wait(SamplingTest).note or "")
+    assert "this lane is a server" in (session.wait(SamplingTest).note or "")
     session.session.send(StartAdvice(1.0))
     assert "no model is loaded here" in (session.wait(Advice).note or "")
     session.session.send(AddLane(LaneSpec("ar", "ar"), None))

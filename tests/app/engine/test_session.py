@@ -423,13 +423,13 @@ def test_a_prompt_that_is_too_long_changes_nothing(
     listener = open_session()
     listener.loaded()
     first = of(listener.turn("fox " * 200), RunRejected)[0]
-    assert first.message.startswith("the question has") and not first.begin_anew
+    assert first.message.startswith("the question has") and not first.suggests_new_conversation
     assert first.message.endswith(": shorten it")
     listener.turn("the fox")
     events = listener.turn("fox " * 200)
     assert [type(e) for e in events] == [RunRejected]
     (refused,) = of(events, RunRejected)
-    assert refused.prompt == "fox " * 200 and refused.begin_anew
+    assert refused.prompt == "fox " * 200 and refused.suggests_new_conversation
     assert refused.message.endswith("the model's context holds 128: shorten it or begin a new one")
     assert of(listener.turn("the dog"), RunStarted)[0].turn == 1
     assert [role for role, _ in conversations[-1]] == ["user", "assistant", "user"]

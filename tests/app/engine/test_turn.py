@@ -21,7 +21,7 @@ from app.engine.out_of_memory import out_of_memory
 from app.engine.turn import TurnRunner, answer_seed
 from app.models.load_models import load_models
 from app.models.loaded import LoadedModels
-from app.servers.chunks import Question
+from app.servers.protocol import Question
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import MEDUSA
 from decoding.params import Params, SamplingParams
@@ -362,7 +362,7 @@ def test_a_lane_without_memory_gives_back_what_it_had_and_says_what_would_fit(
     (end,) = [e for e in of(events, Finished) if e.lane == "draft"]
     assert end.reason == "error" and end.message is not None
     assert re.match(
-        r"out of memory: its .* are free again \(.* in all, room for about \d+ tokens of this "
+        r"out of memory: its .* are free again \(.* in total, room for about \d+ tokens of this "
         r"lane\); ask for less, switch lanes off, or load with --dtype bfloat16",
         end.message,
     )

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from app.config.settings import load_settings
 from app.engine.commands import RecordProbabilities, Run
-from app.engine.config import SessionConfig
 from app.engine.events import Event, Loaded, LoadFailed, RunFinished, RunRejected
 from app.engine.session import Session
+from app.engine.session_config import SessionConfig
 from app.history.document import conversation_document
 from app.history.recorder import Recorder
 from app.history.store import Store

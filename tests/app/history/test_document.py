@@ -89,7 +89,7 @@ def test_figures_follow_from_the_rounds() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda d: d.pop("replay"), "is no exported conversation"),
+        (lambda d: d.pop("replay"), "is not an exported conversation"),
         (lambda d: d.update(schema_version=99), "in another format"),
         (lambda d: d["replay"].update(replay_version=2), "in another format"),
         (lambda d: d.update(runs=[]), "there is no turn in it"),
@@ -116,7 +116,7 @@ def test_wrong_files(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is not JSON"):
         read_recording(tmp_path / "binary")
     (tmp_path / "list").write_text("[1]")
-    with pytest.raises(InputError, match="is no exported conversation"):
+    with pytest.raises(InputError, match="is not an exported conversation"):
         read_recording(tmp_path / "list")
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from app.engine.events import RunRejected
 from app.history.document import conversation_document
-from app.history.log import event_line
+from app.history.log import event_line, read_event
 from app.history.parse_document import read_recording
 from decoding.errors import InputError
 from tests.support.conversation import LOADED, turn
@@ -39,6 +40,13 @@ def test_lines_are_written_as_before() -> None:
     old, new = json.loads(old_loaded)[1], json.loads(line)[1]
     del old["prompts"]  # examples, no longer written
     assert new == old | {"lanes": old["lanes"][:3]}
+
+
+def test_a_renamed_field_keeps_its_name_on_disk() -> None:
+    refused = RunRejected("Hi", "too long", suggests_new_conversation=True)
+    line = event_line(refused)
+    assert line and b'"begin_anew":true' in line
+    assert read_event(*json.loads(line)) == refused
 
 
 def test_the_exported_lanes_keep_their_keys() -> None:

@@ -117,7 +117,7 @@ def test_more_layers_than_tensors_are_not_built(folder: Path) -> None:
 
 def test_a_config_that_no_forward_pass_can_take(folder: Path) -> None:
     change_config(folder, rms_norm_eps=-1.0)
-    with pytest.raises(InputError, match="no model can be run by its config.json: math domain"):
+    with pytest.raises(InputError, match="no model can be built from its config.json: math domain"):
         load_target(str(folder), ModelOptions())
 
 
@@ -286,7 +286,10 @@ OTHERS: dict[str, tuple[dict[str, str], str]] = {
         {"config.json": config_of("vit")},
         "vit is no language model that goes on with a text",
     ),
-    "PEFT": ({"adapter_config.json": "{}"}, "does not tell its base .*: give its base: --target"),
+    "PEFT": (
+        {"adapter_config.json": "{}"},
+        "does not name its base model .*: give its base: --",
+    ),
     "PEFT beside a model": (
         {"adapter_config.json": "{}", "config.json": config_of("llama")},
         "holds a PEFT adapter beside its model",
@@ -411,7 +414,7 @@ def test_what_is_in_the_cache_needs_no_network(hub: Path) -> None:
 def test_what_is_not_whole_in_the_cache_is_asked_for_once(hub: Path, lost: str) -> None:
     (hub / lost).unlink()
     begun = time.perf_counter()
-    with pytest.raises(InputError, match="org/model is not whole in the cache, and https://hugg"):
+    with pytest.raises(InputError, match="org/model is incomplete in the cache, and https://hugg"):
         load_target("org/model", ModelOptions())
     assert time.perf_counter() - begun < 10
 
@@ -419,7 +422,7 @@ def test_what_is_not_whole_in_the_cache_is_asked_for_once(hub: Path, lost: str) 
 def test_an_id_that_was_never_seen(hub: Path) -> None:
     begun = time.perf_counter()
     with pytest.raises(
-        InputError, match="org/other is no folder and not in the .* cache, .*models`"
+        InputError, match="org/other is neither a folder nor in the .* cache, .*models`"
     ):
         load_tokenizer("org/other", ModelOptions())
     assert time.perf_counter() - begun < 10

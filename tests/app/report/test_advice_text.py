@@ -23,12 +23,12 @@ def test_the_verdict_says_how_sure_it_is_and_up_to_which_batch_it_pays() -> None
         "of 12 answers to 6 prompts)."
     )
     assert batches.startswith("Larger batches, by measured passes: 1: 2.00x, ")
-    assert batches.endswith("4: 0.90x; at about 4 sequences at once it stops paying.")
+    assert batches.endswith("4: 0.90x; it stops paying at about 4 sequences at once.")
     paying = {**ROW, "stops_paying_at": None, "ties": ["eagle:gamma=2:temperature=0"]}
     assert verdict(paying, [ROW], measured=False)[1:] == [
-        "These answers can't tell it from: eagle:gamma=2.",
+        "These answers can't distinguish it from: eagle:gamma=2.",
         "Larger batches, estimated: 1: 2.00x, 2: 1.50x, 4: 0.90x; it still pays at 4, the largest "
-        "that was tried.",
+        "tried.",
     ]
 
 
@@ -46,7 +46,7 @@ def test_batches_that_disagree_say_nothing_of_where_it_pays() -> None:
     noise = {"4": 1.37, "8": 0.24, "16": 1.91, "32": 0.28, "64": 1.88}
     row = {**ROW, "batch_speedups": noise, "stops_paying_at": None, "largest_batch": 64}
     (text,) = verdict(row, [row], True)[1:]
-    assert "64: 1.88x; these disagree, something else kept the machine busy" in text
+    assert "64: 1.88x; these disagree, something else was using the machine" in text
     assert "still pays" not in text
     zigzag = {"1": 2.37, "8": 1.14, "16": 1.04, "32": 2.07, "64": 1.44}
     assert "disagree" in verdict({**row, "batch_speedups": zigzag}, [row], True)[1]
@@ -56,7 +56,7 @@ def test_batches_that_disagree_say_nothing_of_where_it_pays() -> None:
 
 def test_one_answer_says_nothing_of_how_sure_it_is() -> None:
     one = {**ROW, "speedup_low": 2.0, "speedup_high": 2.0, "answers": 1, "prompts": 1}
-    assert "(of a single answer: measure longer" in verdict(one, [one], True)[0]
+    assert "(from a single answer: measure longer" in verdict(one, [one], True)[0]
 
 
 def test_where_nothing_pays_that_is_said() -> None:

@@ -45,15 +45,14 @@ def test_speedups_that_do_not_go_with_the_speeds_beside_them() -> None:
     assert doubt_about_speeds([slow_at_first]) is None  # nothing to compare it with
     assert doubt_about_speeds([AR, score(2, "Draft model", 90.0, 1.51)]) is None  # reads 1.5 too
     a_little = score(2, "Draft model", 90.0, 1.6)  # not 90 / 60, as the figures beside it say
-    assert "while both ran" in (doubt_about_speeds([AR, a_little]) or "")
+    assert "while both were running" in (doubt_about_speeds([AR, a_little]) or "")
 
 
 def test_the_big_number_is_said_in_one_plain_sentence() -> None:
     said = verdict([AR, EAGLE, score(2, "Draft model", 90.0, 1.5)])
     assert said is not None and (said.factor, said.lane) == (2.3, 4)
     assert said.text == (
-        "EAGLE-3 is 2.3 times as fast, word for word the same text: "
-        "12 passes of the big model instead of 59."
+        "EAGLE-3 is 2.3 times as fast, word for word the same text: 12 target passes instead of 59."
     )
     assert said.short == "EAGLE-3 2.3×, 12 passes instead of 59, same text"
     again = verdict([AR, replace(EAGLE, speedup=Spread(2.3, 2.0, 2.4, 3))])
@@ -63,14 +62,17 @@ def test_the_big_number_is_said_in_one_plain_sentence() -> None:
 @pytest.mark.parametrize(
     ("facts", "words"),
     [
-        ({"lossy": True}, "2.3 times as fast, by a lossy rule and so with another text: 5.0"),
-        ({"same_text": False}, "2.3 times as fast, though its text differs: 5.0 tokens a pass"),
-        ({"same_text": None}, "2.3 times as fast: 5.0 tokens a pass of the big model."),
+        ({"lossy": True}, "2.3 times as fast, by a lossy rule, so its text may differ: 5.0"),
+        (
+            {"same_text": False},
+            "2.3 times as fast, though its text differs: 5.0 tokens per target",
+        ),
+        ({"same_text": None}, "2.3 times as fast: 5.0 tokens per target pass."),
         (
             {"same_text": None, "sampled": True},
             "2.3 times as fast, though its text may differ, as it is sampled: 5.0 tokens",
         ),
-        ({"passes": 1}, "1 pass of the big model instead of 59"),
+        ({"passes": 1}, "1 target pass instead of 59"),
     ],
 )
 def test_it_claims_no_more_than_is_known_of_the_text(facts: dict[str, Any], words: str) -> None:
@@ -88,8 +90,8 @@ def test_while_lanes_run_it_says_who_is_ahead_so_far() -> None:
     assert so_far(1.5) == "So far Draft model is 1.5 times as fast."
     assert so_far(6.3, tokens=20) == "So far Draft model is ahead."
     for times in (0.98, 1.04):
-        assert so_far(times) == "So far Draft model is as fast as the big model alone."
-    assert so_far(0.8) == "So far the big model alone is ahead of Draft model."
+        assert so_far(times) == "So far Draft model is as fast as the target alone."
+    assert so_far(0.8) == "So far the target alone is ahead of Draft model."
     early = score(2, "Draft model", 96.0, 0.2, done=False, tokens=4)
     assert verdict([AR, early]) is None
 
@@ -102,7 +104,7 @@ def test_what_was_stopped_is_compared_up_to_there_and_no_proof() -> None:
         return said.text
 
     assert stopped(1.5) == "Until it was stopped, Draft model was 1.5 times as fast."
-    assert stopped(0.8) == ("Until it was stopped, the big model alone was ahead of Draft model.")
+    assert stopped(0.8) == ("Until it was stopped, the target alone was ahead of Draft model.")
     assert stopped(5.1, tokens=20) == "Until it was stopped, Draft model was ahead."
     assert stopped(5.1) == "Until it was stopped, Draft model was ahead."  # more than τ
     assert stopped(5.1, tokens=11) == "Stopped too early to compare the lanes."
@@ -118,7 +120,7 @@ def test_why_a_lane_lost_tells_wrong_drafts_from_short_ones() -> None:
     wrong, short = (replace(slow, acceptance_rate=rate) for rate in (0.5, 1.0))
     fast = replace(fast, round_seconds=0.02)
     assert "Fewer of lane 2's guesses are right" in str(why_slowest([AR, wrong, fast]))
-    assert "Lane 2 drafts fewer tokens at a time: 3.0 tokens a pass, 6.0" in str(
+    assert "Lane 2 drafts fewer tokens at a time: 3.0 tokens per pass, 6.0" in str(
         why_slowest([AR, short, fast])
     )
 
@@ -129,16 +131,16 @@ def test_few_tokens_and_impossible_speeds_are_nothing_to_be_proud_of() -> None:
     assert "looks 2.3 times as fast, but 12 tokens are too few to tell. F5 runs it" in few.text
     assert few.short == "EAGLE-3 2.3×, but 12 tokens are too few to tell"
     even = verdict([AR, score(4, "EAGLE-3", 61.0, 1.02, tokens=12)], "F5")
-    assert even and "looks as fast as the big model alone, but 12 tokens" in even.text
+    assert even and "looks as fast as the target alone, but 12 tokens" in even.text
     twice = replace(score(4, "EAGLE-3", 138.0, 2.3, tokens=28), speed=Spread(138, 130, 146, 2))
     again = verdict([AR, twice], "F5")
     assert again and again.short == "EAGLE-3 2.3×, but 28 tokens in 2 runs are too few to tell"
     busy = verdict([AR, score(4, "EAGLE-3", 138.0, 2.3, tokens_per_pass=2.0)], "F5")
     assert busy is not None and busy.factor is None
-    assert "can't be with 2.0 tokens a pass" in busy.text
-    assert busy.short == "EAGLE-3 2.3×? can't be: F5 runs it again"
+    assert "impossible with 2.0 tokens per pass" in busy.text
+    assert busy.short == "EAGLE-3 2.3×? impossible: F5 runs it again"
     close = verdict([AR, score(4, "EAGLE-3", 138.0, 5.04, tokens_per_pass=4.96)], "F5")
-    assert close and "5.04 times as fast, which can't be with 4.96 tokens a pass" in close.text
+    assert close and "5.04 times as fast, which is impossible with 4.96" in close.text
     assert not AR.incredible  # a lane without drafts has no such limit: 1.0 against 1.0
     assert not score(2, "Draft alone", 400.0, 6.0, on_target=False).incredible
 
@@ -172,7 +174,7 @@ def test_without_something_to_compare_it_says_what_is_missing() -> None:
     lone = verdict([EAGLE])
     assert lone is not None and "EAGLE-3 is the fastest: 138 tok/s. An autoregressive" in lone.text
     plain = verdict([AR])
-    assert plain is not None and "The big model alone: 60 tok/s. A lane that drafts" in plain.text
+    assert plain is not None and "The target alone: 60 tok/s. A lane that drafts" in plain.text
     assert verdict([]) is None and verdict([LaneScore(number=1, title="Medusa")]) is None
     to_come = replace(EAGLE, speed=None, speedup=None, done=False)
     assert verdict([AR, to_come]) is None
@@ -189,11 +191,11 @@ def test_of_answers_of_one_token_it_says_that_there_was_nothing_to_draft() -> No
 def test_why_the_slowest_lane_lost() -> None:
     guessing = score(2, "Draft model", 90.0, 1.5, round_seconds=0.05, draft_share=0.43)
     assert why_slowest([AR, guessing, EAGLE]) == (
-        "Guessing takes 43% of lane 2's time, 9% of lane 4's."
+        "Drafting takes 43% of lane 2's time, 9% of lane 4's."
     )
     wrong = score(2, "Draft model", 90.0, 1.5, tokens_per_pass=2.0)
     assert why_slowest([AR, wrong, EAGLE]) == (
-        "Fewer of lane 2's guesses are right: 2.0 tokens a pass, 5.0 in lane 4."
+        "Fewer of lane 2's guesses are right: 2.0 tokens per pass, 5.0 in lane 4."
     )
     slow = score(3, "Medusa", 90.0, 1.5, round_seconds=0.045, draft_share=0.02)
     assert why_slowest([AR, slow, EAGLE]) == (
@@ -207,7 +209,7 @@ def test_what_to_try_is_said_with_the_speed_to_expect() -> None:
     guessing = score(2, "Draft model", 90.0, 1.5, round_seconds=0.05, draft_share=0.43)
     said = why_slowest([AR, guessing, EAGLE], Suggestion(5, 148.2))
     assert said == (
-        "Guessing takes 43% of lane 2's time, 9% of lane 4's; γ 5 should give lane 2 "
+        "Drafting takes 43% of lane 2's time, 9% of lane 4's; γ 5 should give lane 2 "
         "about 148 tok/s."
     )
     said = why_slowest([AR, guessing, EAGLE], Suggestion(0, 60.0))
@@ -220,5 +222,7 @@ def test_a_single_drafting_lane_is_held_against_the_target_alone() -> None:
     assert why_slowest([AR, EAGLE]) is None  # it won
     lost = score(2, "Draft model", 40.0, 0.7, tokens_per_pass=1.5, round_seconds=0.04,
                  draft_share=0.5)  # fmt: skip
-    assert why_slowest([AR, lost]) == "Guessing takes 50% of lane 2's time, for 1.5 tokens a pass."
+    assert (
+        why_slowest([AR, lost]) == "Drafting takes 50% of lane 2's time, for 1.5 tokens per pass."
+    )
     assert why_slowest([AR]) is None

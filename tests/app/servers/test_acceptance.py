@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.servers.acceptance import drafting_between, drafting_of, read_counters
-from app.servers.usage import Drafting, Usage, settled
+from app.servers.usage import Drafting, Usage, with_reported_counts
 from decoding.stats import Stats
 from tests.support.fake_server import ACCEPTANCE, COUNTERS
 
@@ -62,7 +62,7 @@ def test_what_says_nothing_of_drafts_is_nothing(chunk: dict[str, Any]) -> None:
 
 def test_settled_sums_are_ours() -> None:
     """Tokens after the first over passes, accepted over tested: as in lanes that decode here."""
-    stats = settled(Stats(emitted=3), Usage(seconds=2.0, tokens=11, drafting=KNOWN))
+    stats = with_reported_counts(Stats(emitted=3), Usage(seconds=2.0, tokens=11, drafting=KNOWN))
     assert stats.tokens_per_second == 5.0
     assert stats.tokens_per_pass == 2.5
     assert stats.acceptance_rate == 6 / 9
@@ -70,9 +70,9 @@ def test_settled_sums_are_ours() -> None:
 
 
 def test_passes_that_are_not_said_follow_from_tokens() -> None:
-    assert settled(Stats(), Usage(1.0, 11, drafting=Drafting(12, 6))).passes == 4
-    assert settled(Stats(), Usage(1.0, 11)).passes == 0
-    assert settled(Stats(emitted=3, passes=3), None).tokens_per_pass is None
+    assert with_reported_counts(Stats(), Usage(1.0, 11, drafting=Drafting(12, 6))).passes == 4
+    assert with_reported_counts(Stats(), Usage(1.0, 11)).passes == 0
+    assert with_reported_counts(Stats(emitted=3, passes=3), None).tokens_per_pass is None
 
 
 def counters(n: int, generated: int) -> dict[str, float]:

@@ -13,10 +13,10 @@ from urllib.request import urlopen
 import pytest
 
 from app.servers.answer import Ending, Piece
-from app.servers.background import Background
-from app.servers.chunks import Question
 from app.servers.client import Patience, Server
 from app.servers.errors import ServerError
+from app.servers.event_loop_thread import EventLoopThread
+from app.servers.protocol import Question
 from app.servers.sampling import sampling_fields
 from app.servers.usage import Drafting
 from app.strategies.lane_spec import Endpoint
@@ -35,20 +35,20 @@ Ask = Callable[..., Answer]
 
 
 @pytest.fixture
-def background() -> Iterator[Background]:
-    background = Background()
-    yield background
-    background.close()
+def loop_thread() -> Iterator[EventLoopThread]:
+    loop_thread = EventLoopThread()
+    yield loop_thread
+    loop_thread.close()
 
 
 @pytest.fixture
-def ask(server_url: str, background: Background) -> Ask:
+def ask(server_url: str, loop_thread: EventLoopThread) -> Ask:
     """Asks a kind of server, and returns what it said and how that ended."""
 
     def asked(kind: str, question: Question = QUESTION, patience: Patience = HASTY) -> Answer:
         server = Server(Endpoint(f"{server_url}/{kind}/v1"), patience)
         pieces: list[Piece] = []
-        work = background.submit(server.answer(question, pieces.append))
+        work = loop_thread.submit(server.answer(question, pieces.append))
         ending = work.result(DEADLINE)
         return "".join(piece.text for piece in pieces), ending
 
@@ -103,14 +103,14 @@ def test_settings_are_those_of_the_engine(ask: Ask, engine: str) -> None:
 
 
 def test_a_prompt_that_is_refused_takes_no_option_along(
-    server_url: str, background: Background
+    server_url: str, loop_thread: EventLoopThread
 ) -> None:
     server = Server(Endpoint(f"{server_url}/strict/v1"), HASTY)
     pieces: list[Piece] = []
     long = replace(QUESTION, messages=[{"role": "user", "content": "fox " * 200}])
     with pytest.raises(ServerError, match="the prompt is too long"):
-        background.submit(server.answer(long, pieces.append)).result(DEADLINE)
-    background.submit(server.answer(QUESTION, pieces.append)).result(DEADLINE)
+        loop_thread.submit(server.answer(long, pieces.append)).result(DEADLINE)
+    loop_thread.submit(server.answer(QUESTION, pieces.append)).result(DEADLINE)
     assert "stream_options" in json.loads(pieces[0].text)
 
 
@@ -141,11 +141,11 @@ def test_acceptance_is_what_the_engine_tells(
 
 
 def test_tokens_of_a_piece_where_the_server_counts_them(
-    server_url: str, background: Background
+    server_url: str, loop_thread: EventLoopThread
 ) -> None:
     pieces: list[Piece] = []
     server = Server(Endpoint(f"{server_url}/counting/v1"), HASTY)
-    background.submit(server.answer(QUESTION, pieces.append)).result(DEADLINE)
+    loop_thread.submit(server.answer(QUESTION, pieces.append)).result(DEADLINE)
     assert [piece.tokens for piece in pieces] == [1, 3, 4, 3]
 
 
@@ -180,19 +180,19 @@ FAULTS = {
     "status-500": "500 Internal Server Error: no a",
     "status-503": "503 Service Unavailable",
     "moved": "302 Found; redirects are not followed",
-    "dies": "the connection broke in the middle of the answer",
+    "dies": "the connection was lost in the middle of the answer",
     "stops": "the connection ended in the middle of the answer",
-    "closes": "the connection broke",
+    "closes": "the connection was lost",
     "mute": "does not answer in time",
     "stalls": "nothing came for 0.4 seconds",
     "babbles": "nothing came for 0.6 seconds",
     "comments": "nothing came for 0.6 seconds",
-    "longline": "the server can't be understood",
-    "chunks": "connection broke",
-    "nojson": "the server sent what is no JSON: {a",
-    "array": "the server sent what is no JSON object: [1, 2]",
-    "deep": "the server sent what is no JSON",
-    "page": "the server sent text/html and no stream of events",
+    "longline": "unexpected response from the server",
+    "chunks": "connection was lost",
+    "nojson": "the server sent invalid JSON: {a",
+    "array": "the server sent JSON that is not an object: [1, 2]",
+    "deep": "the server sent invalid JSON",
+    "page": "the server sent text/html and not a stream of events",
     "breaks": "out of memory a",
     "locked": "401 Unauthorized: Wrong key:; a key comes from SPECCHAT_SERVER_KEY or",
 }
@@ -209,12 +209,12 @@ def test_a_fault_is_one_clear_line(ask: Ask, kind: str) -> None:
     assert time.monotonic() - begun < 10
 
 
-def test_nobody_there(background: Background) -> None:
+def test_nobody_there(loop_thread: EventLoopThread) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         server = Server(Endpoint(f"http://127.0.0.1:{unused.getsockname()[1]}/v1"), HASTY)
-        with pytest.raises(ServerError, match="nobody answers at http://127.0.0.1"):
-            background.submit(server.answer(QUESTION, lambda piece: None)).result(DEADLINE)
+        with pytest.raises(ServerError, match="no server answers at http://127.0.0.1"):
+            loop_thread.submit(server.answer(QUESTION, lambda piece: None)).result(DEADLINE)
 
 
 def test_an_answer_without_an_end_is_cut(ask: Ask) -> None:
@@ -248,13 +248,13 @@ def test_what_can_be_no_key_is_refused_unseen(key: str, monkeypatch: pytest.Monk
     assert key not in str(caught.value)
 
 
-def test_cancelling_closes_the_stream(server_url: str, background: Background) -> None:
+def test_cancelling_closes_the_stream(server_url: str, loop_thread: EventLoopThread) -> None:
     """The server notices, as its next write fails."""
     before = clients_that_left(server_url, "endless")
     server = Server(Endpoint(f"{server_url}/endless/v1"))
     pieces: list[Piece] = []
     question = replace(QUESTION, params=Params(max_new_tokens=100_000))
-    work = background.submit(server.answer(question, pieces.append))
+    work = loop_thread.submit(server.answer(question, pieces.append))
     while len(pieces) < 3:
         time.sleep(0.005)
     work.cancel()

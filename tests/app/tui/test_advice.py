@@ -161,7 +161,7 @@ async def test_other_temperatures(play: Play, size: tuple[int, int]) -> None:
 async def test_leaving_before_the_end_says_that_it_was_stopped(play: Play) -> None:
     async with play() as stage:
         await stage.press("f7", "escape")
-        assert "Measuring was stopped; F7 begins it anew" in stage.text
+        assert "Measurement stopped; F7 starts it again" in stage.text
 
 
 async def test_it_is_not_disturbed_by_the_palette_or_a_screen_above_it(play: Play) -> None:
@@ -190,9 +190,12 @@ async def test_why_there_is_none(play: Play) -> None:
     async with play() as stage:
         await stage.press("f7")
         await stage.tell(Advice(note="no lane drafts"))
-        assert "Nothing was found out: no lane drafts" in words(stage)
+        assert "No result: no lane drafts" in words(stage)
         await stage.press("n")
         assert len(stage.engine.asked(StartAdvice)) == 2
+        await stage.tell(Advice(note="no lane drafts"))
+        await stage.press("escape")
+        assert "Measurement failed; F7 starts it again" in stage.text
 
 
 @pytest.mark.parametrize("width", [44, 60, 90])

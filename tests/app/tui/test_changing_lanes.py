@@ -22,7 +22,7 @@ async def test_u_duplicates_the_lane_in_focus_and_texts_stay(play: Play) -> None
         await stage.to_lane(2)
         await stage.press("u")
         assert stage.engine.asked(AddLane) == [AddLane(LaneSpec("draft", "draft"), "draft")]
-        assert "joins in the next run" in stage.text
+        assert "joins the next run" in stage.text
         await stage.tell(LanesChanged(MORE))
         assert "3 Draft model γ2*" in stage.text and "4 Prompt lookup" in stage.text
         assert [number for number in range(1, 5) if "Paris" in "".join(stage.lines(number))] == [2]
@@ -42,7 +42,7 @@ async def test_lanes_switched_off_stay_off_and_six_are_the_most(play: Play) -> N
         await stage.tell(LanesChanged(full))
         await stage.press("u")
         assert not stage.engine.asked(AddLane)
-        assert "There are 6 lanes, more have no room" in stage.text
+        assert "6 lanes is the maximum: Delete removes one" in stage.text
         for size in ((100, 30), (60, 24), (200, 50)):
             await stage.resize(*size)
             assert "6 draft#3" in stage.text.lower()
@@ -58,14 +58,17 @@ async def test_delete_removes_the_lane_in_focus_and_ignores_its_late_events(
         await stage.press("delete")
         assert stage.engine.asked(RemoveLane) == [RemoveLane("draft")]
         await stage.tell(LanesChanged((LANES[0], *LANES[2:])), Finished("draft", "stopped"))
-        assert "Draft model" not in stage.text.replace("2 Draft model is gone", "")
+        assert "Draft model" not in stage.text.replace("2 Draft model is removed", "")
         assert "Paris" in "".join(stage.lines(1))
         neighbour = stage.app.main.grid.pane_of("lookup")
         assert neighbour.view.has_focus and stage.app.main.pane_here is neighbour
         await stage.tell(RunFinished(0, False))
         await stage.tell(LanesChanged(LANES[:1]))
         await stage.press("delete")
-        assert len(stage.engine.asked(RemoveLane)) == 1 and "The last lane stays" in stage.text
+        assert (
+            len(stage.engine.asked(RemoveLane)) == 1
+            and "The last lane can't be removed" in stage.text
+        )
 
 
 async def test_focus_moves_to_the_neighbour_of_a_removed_lane_with_tabs_too(
@@ -174,5 +177,5 @@ async def test_a_copy_without_an_answer_is_not_what_the_next_turn_goes_on_from(p
         await stage.to_lane(2)
         await stage.tell(LanesChanged(copied))
         assert stage.app.state.leader == "draft#2"
-        goes_on = [line for line in stage.text.splitlines() if "next turn goes on here" in line]
+        goes_on = [line for line in stage.text.splitlines() if "next turn continues here" in line]
         assert len(goes_on) == 1 and "1 Autoregressive" in goes_on[0]

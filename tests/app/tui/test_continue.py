@@ -33,10 +33,10 @@ async def test_the_line_on_a_stopped_answer_says_how_it_goes_on(
 ) -> None:
     async with play(size) as stage:
         await stopped(stage)
-        assert "Stopped: Enter in the empty prompt goes on" in stage.text
-        assert "Ask the next question; Enter goes on with this one" in stage.text
+        assert "Stopped: Enter in the empty prompt continues" in stage.text
+        assert "Ask the next question; Enter continues this one" in stage.text
         await stage.press("escape")
-        assert "Stopped: Enter in the empty prompt goes on" in stage.text
+        assert "Stopped: Enter in the empty prompt continues" in stage.text
         assert "i goes back to writing" in stage.text
 
 
@@ -97,7 +97,7 @@ async def test_the_palette_has_it_by_name(play: Play) -> None:
     async with play() as stage:
         await stopped(stage)
         await stage.press("ctrl+p")
-        await stage.find("go on")
+        await stage.find("continue stopped")
         await stage.press("enter")
         await stage.until(lambda: stage.engine.asked(Continue))
 

@@ -93,7 +93,7 @@ async def test_reopen_and_go_on(store: Store, kept: Path) -> None:
         await reopen(stage, *["down"] * titles.index("Count!"), "enter")
         assert stage.engine.asked(Resume) == [Resume((Turn("Count!", 0, ANSWERS),), 42)]
         assert (
-            "“Count!” goes on here" in stage.text
+            "“Count!” continues here" in stage.text
             and "not among" not in stage.text
             and "Something else" not in stage.text
         )
@@ -118,7 +118,7 @@ async def test_settings_changed_after_the_last_run_come_back_with_it(store: Stor
     async with opened(store) as stage:
         assert stage.app.state.params == Params()
         await reopen(stage, "f3", "enter")
-        assert "goes on here, with the settings that it had: temp 0.50, lane 2 off" in stage.text
+        assert "continues here, with its settings: temp 0.50, lane 2 off" in stage.text
         assert stage.app.state.params.sampling.temperature == 0.5
         assert stage.engine.asked(SetOverrides) == [SetOverrides("draft:gamma=2", {"gamma": 5})]
         assert stage.engine.asked(SetEnabled) == [SetEnabled("draft:gamma=2", False)]
@@ -209,9 +209,7 @@ async def test_its_settings_come_back_with_it(store: Store) -> None:
     async with opened(store) as stage:
         assert "F3 opens an earlier conversation, with its settings" in stage.text
         await reopen(stage, "f3", "enter")
-        assert (
-            "“Count!” goes on here, with the settings that it had: temp 0.90, gamma 3" in stage.text
-        )
+        assert "“Count!” continues here, with its settings: temp 0.90, gamma 3" in stage.text
         assert stage.app.state.params == used
         assert stage.engine.asked(SetParams) == [SetParams(used)]
         assert not stage.engine.asked(SetOverrides)  # the lane has gamma 2 as it is
@@ -244,8 +242,8 @@ async def test_other_lanes_may_go_on_with_it(store: Store, kept: Path) -> None:
     other = Loaded("other", "cpu", "float32", 1, 64, LOADED.lanes[:1])
     async with opened(store, other) as stage:
         await reopen(stage, "f3", "enter")
-        assert "goes on here, answered by demo" in stage.text
-        assert "not among the lanes now: draft:gamma=2" in stage.text
+        assert "continues here, answered by demo" in stage.text
+        assert "not among the present lanes: draft:gamma=2" in stage.text
         assert "Four seven five" in stage.text
 
 
@@ -346,7 +344,7 @@ async def test_the_list_is_filtered(store: Store) -> None:
         assert "Enter goes to the list" in stage.text
         await stage.type("s")
         await stage.tell()
-        assert "None with “counts”" in stage.text
+        assert "No match for “counts”" in stage.text
         await reopen(stage, "backspace", "enter", "enter")
         assert stage.lines(1)[0] == "› Count!"
 
@@ -367,7 +365,7 @@ async def test_the_current_conversation_may_be_deleted_once_answered(store: Stor
         events = turn(0, "Count!", 1.0, 0)
         await stage.tell(*events[:3])
         await stage.press("f3", "d", "d")
-        assert "It is being answered" in stage.text and len(store.entries()) == 1
+        assert "It is still being answered" in stage.text and len(store.entries()) == 1
         await stage.tell(*events[3:])
         await stage.press("d", "d", "escape")
         assert store.entries() == [] and "Four" not in stage.text
@@ -392,9 +390,9 @@ async def test_keys_before_the_first_frame_go_to_the_list_that_they_open(
         await stage.press("h", "i", "f3", "enter", "!")
         assert stage.app.screen is stage.app.main and stage.app.main.prompt.text == ""
         await stage.app._send_typed_ahead()
-        await stage.until(lambda: stage.app.state.opening or "goes on here" in stage.text)
+        await stage.until(lambda: stage.app.state.opening or "continues here" in stage.text)
         await reopen(stage)
-        assert "“Count!” goes on here" in stage.text and not stage.engine.asked(Run)
+        assert "“Count!” continues here" in stage.text and not stage.engine.asked(Run)
         assert stage.app.main.prompt.text in ("hi", "hi!")  # the last one may close with the list
 
 
@@ -419,7 +417,7 @@ async def test_a_disk_that_hangs_leaves_the_keys_alone(
         await stage.tell(LanesChanged(LOADED.lanes[:1]))  # one was removed meanwhile
         there.set()
         await reopen(stage)
-        assert "“Count!” goes on here" in stage.text and stage.lines(1)[1] == "Four seven five"
+        assert "“Count!” continues here" in stage.text and stage.lines(1)[1] == "Four seven five"
         assert stage.engine.asked(Run) == [Run("h")]
 
 
@@ -472,7 +470,10 @@ async def test_what_is_not_kept_can_be_exported(
     async with opened(SessionStore()) as stage:
         await stage.tell(*turn(0, "Count!", 1.0, 0))
         await stage.press("f3")
-        assert "Conversations are not kept here" in stage.text and list(tmp_path.iterdir()) == []
+        assert (
+            "Conversations are not saved (--no-keep)" in stage.text
+            and list(tmp_path.iterdir()) == []
+        )
         commands = {each.title: each.callback for each in stage.app.exports.commands()}
         assert "Export as asciicast" not in commands
         commands["Export as JSON"]()

@@ -10,7 +10,7 @@ from app.engine.events import Finished, Loaded, RoundFinished, RunFinished
 from app.engine.metrics import metrics_of
 from app.report.spread import Spread
 from app.report.verdict import LaneScore, Suggestion
-from app.tui.format.bars import HEIGHTS, curve
+from app.tui.format.bars import HEIGHTS, speed_columns
 from app.tui.state.app_state import AppState
 from app.tui.widgets.gamma_forecast import GammaForecast, forecast_for_lane, forecast_line
 from app.tui.widgets.scoreboard import suggestion
@@ -47,10 +47,10 @@ def row(stage: Stage) -> str:
 
 
 def test_the_curve_stands_on_half_of_the_highest() -> None:
-    assert curve((50.0, 75.0, 100.0)) == "▁▅█"
-    assert curve((0.0, 50.0, 100.0)) == "▁▅█"
-    assert curve((98.0, 100.0, 99.0)) == "███"
-    assert curve((70.0,)) == "█"
+    assert speed_columns((50.0, 75.0, 100.0)) == "▁▅█"
+    assert speed_columns((0.0, 50.0, 100.0)) == "▁▅█"
+    assert speed_columns((98.0, 100.0, 99.0)) == "███"
+    assert speed_columns((70.0,)) == "█"
 
 
 @pytest.mark.parametrize(("strategy", "counts"), [("ar", True), ("draft-only", False)])
@@ -132,7 +132,7 @@ async def test_it_comes_with_enough_rounds_and_stays(play: Play) -> None:
         await stage.press("tab")
         assert "estimated after 8 drafts, 0 so far" in row(stage)  # of the next lane
         await stage.press("shift+tab", "shift+tab")
-        assert "the lane in focus drafts nothing" in row(stage)
+        assert "the lane in focus does not draft" in row(stage)
 
 
 async def test_the_rounds_of_all_answers_with_these_settings_count(play: Play) -> None:

@@ -84,8 +84,8 @@ def test_the_users_keys_are_checked() -> None:
     for keys, words in (
         ({"view.gosts": "x"}, "there is no action 'view.gosts'; there are .*view.ghosts"),
         ({"vw.x": "x"}, "there is no action 'vw.x'; there are run.…, lane.…, replay.…"),
-        ({"view.ghosts": "hyperx"}, "view.ghosts: 'hyperx' is no key"),
-        ({"view.ghosts": ""}, "'' is no key"),
+        ({"view.ghosts": "hyperx"}, "view.ghosts: 'hyperx' is not a key"),
+        ({"view.ghosts": ""}, "'' is not a key"),
         ({"view.ghosts": "c"}, "c would be both view.ghosts and view.look"),
         ({"run.pause": "["}, "would be both run.pause and view.round_back"),
         ({"prompt.newline": "enter"}, "both prompt.run and prompt.newline"),

@@ -8,7 +8,8 @@ import pytest
 
 from app.engine.commands import RecordProbabilities
 from app.engine.events import Finished, RoundFinished
-from app.tui.format.labels import legend, status_left
+from app.tui.format.legend import legend
+from app.tui.format.status import status_left
 from app.tui.state.app_state import AppState
 from app.tui.themes import DARK, LANE_COLORS, LIGHT, lane_color
 from app.tui.tokens import lens
@@ -76,7 +77,7 @@ def test_where_it_is_narrow_a_notice_takes_the_place_of_the_scale() -> None:
     state, options = AppState(Params()), DisplayOptions(color_by="probability")
     shown = fitting([], legend(options, state), 50)[1]
     assert [part.text for part in shown][-2:] == ["≥.05", "<.05"]
-    state.say("Undone: temperature; Ctrl+Y does it again")
+    state.show_notice("Undone: temperature; Ctrl+Y redoes it")
     assert fitting(status_left(state), legend(options, state), 50) == (status_left(state), [])
 
 

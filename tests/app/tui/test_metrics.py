@@ -138,7 +138,7 @@ async def test_the_panel_shows_the_lane_in_focus(play: Play) -> None:
         await stage.press("tab", "tab", "s")
         for words in (
             *("Figures · 2 Draft model", "rounds 1 to 4 of 4", "accepted in a round"),
-            *("α if reached", "α at all", "a round takes 20ms", "tokens a pass (τ) 2.8, "),
+            *("α if reached", "α at all", "a round takes 20ms", "tokens per pass (τ) 2.8, "),
             *("memory: process 300 MiB", "target 50 MiB", "this lane 3.0 MiB", "all lanes 4.0 MiB"),
         ):
             assert words in stage.text, words
@@ -167,7 +167,7 @@ async def test_a_lane_that_drafts_nothing_and_one_that_has_not_begun(play: Play)
         plain = replace(drafted(0), tokens=(0,), parents=(-1,), tested=0, gamma=0)
         await stage.tell(prefilled("ar", "The"), step(plain, "ar"))
         await stage.press("tab", "s")
-        assert "This lane drafts nothing" in stage.text and "accepted in a round" not in stage.text
+        assert "This lane does not draft" in stage.text and "accepted in a round" not in stage.text
         assert "a round takes 20ms" in stage.text and "(τ)" not in stage.text
         await stage.press("tab")
         assert "No round yet" in stage.text and "a round takes" not in stage.text

@@ -18,7 +18,7 @@ from app.models.assets import assets
 from app.models.catalog import CheckpointInfo
 from app.models.download import Progress
 from app.models.library import ModelLibrary, demo, title_of
-from app.models.public import FamilyState
+from app.models.public_families import FamilyState
 from app.strategies.lane_spec import LaneSpec
 from app.tui.actions import lanes
 from app.tui.screens import models
@@ -52,7 +52,7 @@ async def test_opening_a_family_by_name_keeps_the_lanes(play: Play) -> None:
         assert "specchat heads convert medusa --target /models/mine" in stage.text
         await stage.press("enter")
         assert stage.engine.asked(OpenModels) == [OpenModels(MINE, SPECS)]
-        assert "The conversation begins anew with mine" in stage.text
+        assert "New conversation with mine" in stage.text
         assert "… loading" in stage.text and "Paris" not in stage.text
         await stage.tell(Loading("target mine", 0.1))
         await stage.type("Hi")
@@ -67,12 +67,12 @@ async def test_a_failed_load_is_reported_and_the_previous_models_return(play: Pl
         await stage.press("f6", "enter")
         await stage.load()
         await stage.tell(LoadFailed("no folder /demo", kept=True))
-        assert "demo is back: no folder /demo" in stage.text and "○ ready" in stage.text
+        assert "demo is loaded again: no folder /demo" in stage.text and "○ ready" in stage.text
         assert stage.app.main.grid.display
         # and where nothing is left others can still be chosen
         await stage.press("f6", "down", "enter")
         await stage.tell(LoadFailed("it broke"))
-        assert "Nothing could be loaded" in stage.text and "F6 has other models" in stage.text
+        assert "Nothing could be loaded" in stage.text and "F6 lists other models" in stage.text
         await stage.press("f6", "enter")
         assert "Nothing could be loaded" not in stage.text
         await stage.load((lane("ar"),))
@@ -131,7 +131,7 @@ async def test_typing_narrows_the_list(play: Play, tmp_path: Path) -> None:
     async with play(library=LIBRARY) as stage:
         await stage.press("f6")
         await stage.type("mi")
-        assert "mine" in stage.text and "demo  a family" not in stage.text
+        assert "mine" in stage.text and "demo  a named family" not in stage.text
         await stage.press("enter")
         assert stage.engine.asked(OpenModels) == [OpenModels(MINE, SPECS)]
         await stage.load()
@@ -139,13 +139,13 @@ async def test_typing_narrows_the_list(play: Play, tmp_path: Path) -> None:
         await stage.type("m")
         await stage.press("down")
         await stage.type("ink")
-        assert "None with “mink”: Enter takes it for a folder" in stage.text
+        assert "No match for “mink”: Enter opens it as a folder" in stage.text
         await stage.press("enter")
         await stage.until(lambda: "no folder" in stage.text)
         await stage.press("backspace", "backspace")
         assert "mine" in stage.text and "no folder" not in stage.text
         await stage.press("ctrl+u", "slash")  # a path: nothing is left out
-        assert "mine" in stage.text and "demo  a family" in stage.text
+        assert "mine" in stage.text and "demo  a named family" in stage.text
 
 
 async def test_a_disk_that_hangs_does_not_hold_up_the_screen(
@@ -191,7 +191,7 @@ async def test_the_newest_folder_counts_and_leaving_waits_for_none(
         folder = stage.app.screen.query_one(Input)
         folder.value = "slow"
         await stage.press("enter")
-        assert "Looking into it" in stage.text
+        assert "Reading the folder" in stage.text
         folder.value = "odd"
         await stage.press("enter")
         await stage.until(lambda: "the disk says no" in stage.text)
@@ -256,7 +256,7 @@ async def test_enter_waits_for_the_list_of_cached_models(
         stage.app.screen.query_one(Input).value = str(target)
         await stage.press("enter")
         await stage.until(lambda: False in looking)
-        assert "Looking for what drafts" in stage.text
+        assert "Looking for its drafters" in stage.text
         await stage.press("enter")
         disk.set()
         await stage.until(lambda: True in looking)
@@ -314,7 +314,7 @@ async def test_a_public_family_is_downloaded_after_a_question_while_all_goes_on(
         await stage.press("down", "down")
         assert "SmolLM2-1.7B-Instruct  3.2 GiB  Apache-2.0" in stage.text
         await stage.press("enter")
-        assert "Enter once more downloads 3.4 GiB" in stage.text
+        assert "Enter again downloads 3.4 GiB" in stage.text
         await stage.press("up", "down")
         assert "once more" not in stage.text  # the question was about another line
         await stage.press("enter", "enter")
@@ -325,7 +325,7 @@ async def test_a_public_family_is_downloaded_after_a_question_while_all_goes_on(
         await stage.press("enter")
         assert stage.engine.asked(Run) == [Run("Hi")]
         arrived.set()
-        await stage.until(lambda: "smollm2 is here: F6 loads it" in stage.text)
+        await stage.until(lambda: "smollm2 is downloaded: F6 loads it" in stage.text)
         assert not stage.engine.asked(OpenModels)
         await stage.tell(RunFinished(0, False))
         await stage.press("f6", "down", "down", "enter")

@@ -53,7 +53,7 @@ async def test_the_models_own_sampling(play: Play, presets: Presets) -> None:
         await stage.press("f4")
         assert "temp 0.60 · top-p 0.90 · top-k 20  built in" in stage.text
         await stage.press("d", "d")
-        assert "“model” is built in and stays" in stage.text
+        assert "“model” is built in and can't be changed" in stage.text
         await stage.press("enter")
         assert asked(stage).sampling == SamplingParams(0.6, 20, 0.9)
 
@@ -74,7 +74,7 @@ async def test_save_rename_delete(play: Play, presets: Presets) -> None:
         assert "mine" not in presets.all() and "● mine" not in stage.text
         for key in ("d", "r"):  # now one that is built in is highlighted
             await stage.press(key)
-            assert "is built in and stays" in stage.text and "once more" not in stage.text
+            assert "is built in and can't be" in stage.text and "once more" not in stage.text
 
 
 def words(stage: Stage) -> str:

@@ -162,7 +162,7 @@ async def test_an_empty_list_says_why(play: Play) -> None:
         await stage.begin()
         await stage.tell(prefilled("draft", "It"), stepped("draft", [" is", " so"], [], "."))
         await stage.press("R")
-        assert "nothing was rejected, 2 tested drafts of this answer agreed" in " ".join(
+        assert "Nothing was rejected: 2 tested drafts of this answer agreed" in " ".join(
             stage.text.split()
         )
 
@@ -183,7 +183,7 @@ async def test_a_lane_that_does_not_draft_has_none(play: Play) -> None:
     async with play() as stage:
         await answered(stage)
         await stage.press("escape", "R", "1")
-        assert "This lane drafts nothing" in stage.text
+        assert "This lane does not draft" in stage.text
 
 
 async def test_a_finished_answer_is_measured_when_it_is_looked_at(play: Play) -> None:
@@ -194,10 +194,10 @@ async def test_a_finished_answer_is_measured_when_it_is_looked_at(play: Play) ->
         await stage.press("w")
         request = MeasureAnswer("draft", 0, (5, 6, 7), 1, ROUNDS, (Params(), Params()))
         assert stage.engine.asked(MeasureAnswer) == [request]
-        assert "Working out the probabilities" in stage.text
+        assert "Computing the probabilities" in stage.text
         rounds = tuple(measured(record, 0.2) for record in ROUNDS)
         await stage.tell(AnswerMeasured("draft", 0, PROBS, rounds, {5: "."}))
-        assert "Working out" not in stage.text and "✓ … It" in stage.text
+        assert "Computing" not in stage.text and "✓ … It" in stage.text
         await stage.press("R")
         assert [row.split()[-1] for row in stage.text.splitlines() if "·and" in row][-1]
         assert "2    .200" in stage.text and "1.5" in stage.text
@@ -229,7 +229,7 @@ async def test_while_an_answer_is_made_nothing_is_measured(play: Play) -> None:
         assert stage.engine.asked(RecordProbabilities)
         started = RunStarted(0, 0, "Hello", 3, 42, ("ar", "draft", "lookup"), (5, 6, 7))
         await stage.tell(started, FIRST)
-        assert "No probabilities yet: worked out" in stage.text
+        assert "No probabilities yet: computed" in stage.text
         assert not stage.engine.asked(MeasureAnswer)
         await stage.finish()
         assert [each.lane for each in stage.engine.asked(MeasureAnswer)] == ["draft"]
@@ -243,7 +243,7 @@ async def test_what_belongs_to_another_answer_is_ignored(play: Play) -> None:
         rounds = tuple(measured(record, 0.2) for record in ROUNDS)
         await stage.tell(AnswerMeasured("draft", 7, PROBS, rounds, {}))
         await stage.tell(AnswerMeasured("gone", 0, PROBS, rounds, {}))
-        assert "Working out" in stage.text
+        assert "Computing" in stage.text
         await stage.tell(AnswerMeasured("draft", 0, note="out of memory"))
         assert "No probabilities: out of memory" in stage.text
         assert len(stage.engine.asked(MeasureAnswer)) == 1

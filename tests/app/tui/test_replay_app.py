@@ -102,13 +102,13 @@ async def test_the_lens_and_the_token_panel_know_what_was_recorded() -> None:
         assert (" seven", "step2") in runs and (" five", "step4") in runs
         pane.view.focus()
         text = await screen.press("shift+right", "w")
-        assert "correction: it stands" in text and "✓ " in text
+        assert "correction: it replaces" in text and "✓ " in text
 
 
 async def test_nobody_can_be_asked() -> None:
     async with opened() as screen:
         text = await screen.press("i", "slash", "g", "f2", "f3", "m", "a", "ctrl+n", "x")
-        assert "Ask something" not in text and "Go on" not in text
+        assert "Ask something" not in text and "Resume" not in text
         assert screen.app.state.schedule == "fair"
         await screen.press("f1")
         text = screen.text

@@ -111,7 +111,10 @@ async def test_another_answer_is_drawn_only_where_there_is_another(play: Play) -
         await stage.tell(*(Finished(name, "stop") for name in ("ar", "draft", "lookup")))
         await stage.tell(RunFinished(0, False))
         await stage.press("ctrl+r")
-        assert not stage.engine.asked(RunAgain) and "one answer only: t raises it" in stage.text
+        assert (
+            not stage.engine.asked(RunAgain)
+            and "the answer is always the same: t goes to the temperature slider" in stage.text
+        )
         stage.app.change_params({"temperature": 0.8})
         await stage.press("ctrl+r")
         assert stage.engine.asked(RunAgain) == [RunAgain(redraw=True)]
@@ -218,9 +221,9 @@ async def test_a_conversation_goes_on_from_the_lane_in_focus(play: Play) -> None
         await stage.finish()
         await stage.press("tab", "tab")
         assert stage.engine.asked(SetLeader)[-1] == SetLeader("draft")
-        assert "2 Draft model γ4 ✓ next turn goes on here" in stage.text
+        assert "2 Draft model γ4 ✓ next turn continues here" in stage.text
         await stage.press("i")
-        assert "The next turn goes on from 2 Draft model" in stage.text
+        assert "The next turn continues from 2 Draft model" in stage.text
         await stage.begin("Two", 1)
         assert stage.lines(1)[:4] == [
             "› One", "first answer", "", "› Two  (after 2 Draft model)",
@@ -235,7 +238,7 @@ async def test_a_conversation_goes_on_from_the_lane_in_focus(play: Play) -> None
         await stage.finish()
         await stage.press("ctrl+n")
         assert len(stage.engine.asked(NewConversation)) == 1
-        assert "One" not in stage.text and "goes on here" not in stage.text
+        assert "One" not in stage.text and "continues here" not in stage.text
         await stage.press(*"Two")
         assert stage.app.main.prompt.text == "Two"
 
@@ -264,8 +267,8 @@ async def test_answers_stay_after_the_engine_exits_and_f5_restarts_it(play: Play
         await stage.tell(prefilled("ar", "The"), stepped("ar", [" end"], [], "."))
         await stage.press("space")
         await die(stage, "ar", "draft", "lookup")
-        assert "✗ ended" in stage.text and "killed: F5 begins it anew" in stage.text
-        assert stage.text.count("✗ ended: F5 begins anew") == 3 and "F5 Begin anew" in stage.text
+        assert "✗ ended" in stage.text and "killed: F5 restarts it" in stage.text
+        assert stage.text.count("✗ ended: F5 restarts it") == 3 and "F5 Restart" in stage.text
         assert stage.lines(1)[:3] == ["› Hi", "The end.", "✗ killed"]
         await stage.press("e", "u", "delete")
         for kind in (StartSamplingTest, AddLane, RemoveLane):
@@ -356,7 +359,7 @@ async def test_a_load_failure_can_be_read_and_the_app_lives_on(play: Play) -> No
         await stage.press("enter")
         await stage.tell(LoadFailed("/models/none: no config.json\nGive --target a folder."))
         assert "/models/none: no config.json" in stage.text
-        assert "Give --target a folder." in stage.text and "Ctrl+Q leaves" in stage.text
+        assert "Give --target a folder." in stage.text and "Ctrl+Q quits" in stage.text
         assert stage.app.main.prompt.text == "Early" and "F5 tries again" in stage.text
         await stage.press("enter")
         assert stage.engine.opened == 2 and "Nothing could" not in stage.text
@@ -439,7 +442,7 @@ async def test_a_pause_is_seen_and_says_how_to_go_on(play: Play, size: tuple[int
         await stage.begin()
         await stage.tell(prefilled("ar", "The"), stepped("ar", [], [], "a"))
         await stage.press("space")
-        assert "Space goes on; Tab, n: one round; Esc stops" in stage.text
+        assert "Space resumes; Tab, n: one round; Esc stops" in stage.text
         marks = stage.text.splitlines()[1]
         assert "‖" in marks and "▶" not in marks  # the tabs, or the first pane
         await stage.press("tab")
@@ -515,7 +518,7 @@ async def test_a_lane_that_is_on_again_says_how_it_goes_on(play: Play) -> None:
         assert "2 Draft model is off" in stage.text
         await stage.tell(Finished("draft", "stopped"))
         await stage.press("o")
-        assert "Enter in the empty prompt goes on with it when the others are done" in stage.text
+        assert "Enter in the empty prompt continues it when the others are done" in stage.text
 
 
 async def test_events_after_a_lane_is_switched_off(play: Play) -> None:
@@ -529,7 +532,7 @@ async def test_events_after_a_lane_is_switched_off(play: Play) -> None:
         assert stage.lines(2)[1] == "The end."
 
 
-async def test_decoding_that_hangs_is_begun_anew(play: Play) -> None:
+async def test_decoding_that_hangs_is_restarted(play: Play) -> None:
     async with play() as stage:
         await stage.begin("Hi")
         await stage.tell(prefilled("ar", "The"))
@@ -537,14 +540,14 @@ async def test_decoding_that_hangs_is_begun_anew(play: Play) -> None:
         assert "Still answering" in stage.text and stage.engine.opened == 1
         stage.clock.now += 61
         await stage.tell()
-        assert "Nothing from decoding for a minute: F5 begins it anew" in stage.text
+        assert "No output from the decoding process for a minute: F5 restarts it" in stage.text
         await stage.tell(stepped("ar", [" end"], [], "."))
-        assert "Nothing from decoding" not in stage.text  # it was only slow
+        assert "No output from the decoding process" not in stage.text  # it was only slow
         stage.clock.now += 61
         await stage.tell()
         await stage.press("f5")
         assert stage.engine.opened == 2 and len(stage.engine.asked(RunAgain)) == 1
-        assert "Nothing from decoding" not in stage.text
+        assert "No output from the decoding process" not in stage.text
 
 
 async def test_waiting_for_the_user_is_no_silence(play: Play) -> None:
@@ -554,20 +557,20 @@ async def test_waiting_for_the_user_is_no_silence(play: Play) -> None:
         await stage.press("tab", "space")
         stage.clock.now += 600
         await stage.tell()
-        assert "Nothing from decoding" not in stage.text
+        assert "No output from the decoding process" not in stage.text
         await stage.press("space")
         await stage.tell(RunFinished(0, False))
         stage.clock.now += 600
         await stage.tell()
-        assert "Nothing from decoding" not in stage.text
+        assert "No output from the decoding process" not in stage.text
 
 
-async def test_loading_that_hangs_is_begun_anew(play: Play) -> None:
+async def test_loading_that_hangs_is_restarted(play: Play) -> None:
     async with play() as stage:
         await stage.tell(Loading("target x", 0.1))
         stage.clock.now += 61
         await stage.tell()
-        assert "Nothing from decoding" in stage.text
+        assert "No output from the decoding process" in stage.text
         await stage.press("f5")
         assert stage.engine.opened == 2 and not stage.engine.asked(RunAgain)
 
@@ -580,7 +583,7 @@ async def test_time_in_which_the_shell_had_stopped_it_is_no_silence(play: Play) 
         stage.app.app_resume_signal.publish(stage.app)
         await stage.pilot.pause()
         await stage.tell()
-        assert "Nothing from decoding" not in stage.text
+        assert "No output from the decoding process" not in stage.text
 
 
 async def test_before_the_first_token_the_state_is_prefill(play: Play) -> None:

@@ -85,7 +85,7 @@ async def test_why_not(play: Play) -> None:
         await stage.press("space", "e")
         assert len(stage.engine.asked(StartSamplingTest)) == 1
         await stage.tell(SamplingTest("draft", repetitions=400, note="another model"))
-        assert "Nothing to prove: another model" in stage.text
+        assert "No test: another model" in stage.text
 
 
 @pytest.mark.parametrize(
@@ -94,9 +94,9 @@ async def test_why_not(play: Play) -> None:
         ({"p_value": 0.0101}, "No difference seen in 400 draws of each (p = 0.01)."),
         (
             {"p_value": 0.002},
-            "They seem to differ (p = 0.002). By chance alone it happens once in 500",
+            "They seem to differ (p = 0.002). By chance alone that happens once in 500",
         ),
-        ({"p_value": 1e-20}, "The two differ (p = 1e-20): this lane does not draw"),
+        ({"p_value": 1e-20}, "The two differ (p = 1e-20): this lane does not sample"),
         ({"p_value": 1e-20, "lossy": True}, "as expected of a lossy rule"),
         (
             {"p_value": 0.5, "lossy": True},
@@ -104,7 +104,7 @@ async def test_why_not(play: Play) -> None:
         ),
         ({"p_value": None}, "Too few of 400 draws"),
         ({"p_value": None, "kinds": 1}, "the same every time"),
-        ({"p_value": None, "kinds": 1, "greedy": True}, "both say this, every time"),
+        ({"p_value": None, "kinds": 1, "greedy": True}, "both always say this"),
         ({"p_value": None, "kinds": 2, "greedy": True}, "yet they differ"),
     ],
 )

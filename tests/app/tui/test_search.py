@@ -27,11 +27,11 @@ async def test_places_are_gone_to_one_by_one(play: Play) -> None:
         await stage.type("cat")
         await stage.press("enter")
         assert stage.app.focused is stage.view(1)
-        assert "1 of 2; n goes on, N back" in stage.text
+        assert "1 of 2; n next, N previous" in stage.text
         assert any("The cat." in line for line in stage.lines(1))
         await stage.resize(60, 24)
         bar = stage.text.splitlines()[-1]
-        assert bar.startswith(" Esc End search  n Next place  N Place before  F1 Help")
+        assert bar.startswith(" Esc End search  n Next match  N Previous match  F1 Help")
         await stage.resize(100, 30)
         await stage.press("n")
         assert "2 of 2" in stage.text and any("A CAT again" in line for line in stage.lines(1))
@@ -49,12 +49,12 @@ async def test_after_a_click_on_another_lane_its_places_are_found(play: Play) ->
         await stage.press("slash")
         await stage.type("cat")
         await stage.press("enter")
-        assert "n Next place" in stage.text and "Esc End search" in stage.text
+        assert "n Next match" in stage.text and "Esc End search" in stage.text
         await stage.pilot.click(stage.view(2), offset=(1, 0))
         await stage.press("n")
-        assert "1 of 1" in stage.text and "n Next place" in stage.text
+        assert "1 of 1" in stage.text and "n Next match" in stage.text
         await stage.press("escape")
-        assert "Next place" not in stage.text and "End search" not in stage.text
+        assert "Next match" not in stage.text and "End search" not in stage.text
         assert not any(stage.view(number).searched for number in (1, 2))
 
 
@@ -111,6 +111,6 @@ async def test_what_is_not_there_is_said_and_escape_closes_the_line(play: Play) 
         await stage.press("enter")
         assert "Not found" in stage.text
         bar = stage.text.splitlines()[-1]
-        assert "End search" in bar and "Next place" not in bar and "Place before" not in bar
+        assert "End search" in bar and "Next match" not in bar and "Previous match" not in bar
         await stage.press("slash", "escape")
         assert stage.app.focused is stage.view(1) and "Find in" not in stage.text

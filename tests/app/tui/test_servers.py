@@ -8,7 +8,7 @@ from app.config.model_options import ModelOptions
 from app.engine.commands import AddLane, MeasureAnswer, OpenModels
 from app.engine.events import PIECE, Finished, LaneInfo, Prefilled, RoundFinished
 from app.engine.metrics import metrics_of
-from app.servers.usage import Drafting, Usage, settled
+from app.servers.usage import Drafting, Usage, with_reported_counts
 from app.strategies.lane_spec import Endpoint
 from app.tui.actions.lanes import LaneActions
 from decoding.round import Round, TokenEvent, TokenFate
@@ -26,14 +26,14 @@ FIRST = Prefilled("fox", 0.12, TokenEvent(PIECE, "The", TokenFate.FIRST, -1))
 
 def said(text: str, index: int = 0) -> RoundFinished:
     record = Round(index, (PIECE,), (-1,), (), (PIECE,), 0, 0.0, 0.0, 0.0, 0.1)
-    now = metrics_of(settled(Stats(emitted=1, decode_seconds=0.1), None), 2, 0, None)
+    now = metrics_of(with_reported_counts(Stats(emitted=1, decode_seconds=0.1), None), 2, 0, None)
     shown = (TokenEvent(PIECE, text, TokenFate.PLAIN, index),)
     return RoundFinished("fox", record, shown, now)
 
 
 def done(drafting: Drafting, same: bool | None = None) -> Finished:
     usage = Usage(0.5, 11, drafting=drafting)
-    stats = settled(Stats(), usage)
+    stats = with_reported_counts(Stats(), usage)
     now = metrics_of(stats, 11, stats.passes, None)
     return Finished("fox", "stop", metrics=now, usage=usage, same_text=same)
 
@@ -72,14 +72,14 @@ async def test_panels_say_what_a_server_does_not(play: Play) -> None:
         await ask(stage, done(Drafting(12, 6)))
         await stage.to_lane(2)
         await stage.press("v")
-        assert "A server does not say what it drafted" in stage.text
+        assert "A server does not report what it drafted" in stage.text
         await stage.press("v", "s")
-        assert "Pieces of text, as they came" in stage.text
+        assert "Pieces of text as they arrived" in stage.text
         await stage.press("s", "w")
         assert "·fox" in stage.text and "the server" in stage.text
         assert "A server's text comes in pieces" in stage.text
         await stage.press("w", "R")
-        assert "A server does not say which drafts were rejected" in stage.text
+        assert "A server does not report which drafts were rejected" in stage.text
         await stage.press("R", "l")
         assert "measur" not in stage.text
         assert not [each for each in stage.engine.asked(MeasureAnswer) if each.lane == "fox"]
@@ -90,7 +90,7 @@ async def test_with_servers_alone_a_local_lane_needs_a_model_first(play: Play) -
         await stage.load((FOX,))
         await stage.app.run_action("add_lane('lookup')")
         assert not stage.engine.asked(AddLane)
-        assert "No model is loaded here: F6 opens one" in stage.text
+        assert "No model is loaded here: F6 loads one" in stage.text
         assert isinstance(stage.app, LaneActions)
         stage.app._open_models(ModelOptions("other"))
         (opened,) = stage.engine.asked(OpenModels)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.tui.format.labels import lane_title
+from app.tui.format.pane_edges import lane_title
 from app.tui.format.setting_changes import changes
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState, Phase

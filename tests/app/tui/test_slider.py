@@ -177,7 +177,7 @@ async def test_a_slider_is_dimmed_where_every_lane_has_a_value_of_its_own(play: 
     async with play(lanes=lanes, load=False) as stage:
         await stage.load(lanes)
         gamma = stage.app.main.query_one("#gamma", Slider)
-        assert gamma.has_class("-idle") and "a value of its own" in str(gamma.tooltip)
+        assert gamma.has_class("-idle") and "has its own value" in str(gamma.tooltip)
 
 
 async def test_top_k_and_the_longest_answer(play: Play) -> None:
@@ -263,7 +263,7 @@ async def test_a_letter_in_a_number_is_refused(play: Play, size: tuple[int, int]
         await stage.press("escape", "t", "1", "v", "space")
         assert stage.app.main.open is None and "1▏" in stage.text
         await stage.press("v")
-        assert "“v” is no digit: Enter takes the number, Esc does not" in stage.text
+        assert "“v” is not a digit: Enter sets the number, Esc cancels" in stage.text
         await stage.press("enter")
         assert last_params(stage).sampling.temperature == 1.0
 
@@ -301,7 +301,7 @@ async def test_a_setting_without_effect_says_so_when_it_is_changed(play: Play) -
     async with play() as stage:
         slider = stage.app.main.query_one("#min_p", Slider)
         await stage.pilot.click(slider, offset=(slider.size.width // 2, 0))
-        assert "min-p has no effect now: it acts at a temperature above 0" in stage.text
+        assert "min-p has no effect now: it acts only above temperature 0" in stage.text
         await stage.pilot.click("#temperature", offset=(slider.size.width // 2, 0))
         assert "no effect" not in stage.text
         await stage.press("escape", "t")

@@ -124,7 +124,7 @@ async def test_a_step_when_nothing_runs_says_how(play: Play) -> None:
         await stage.finish(0, "ar", "draft")
         for key in ("n", "N"):
             await stage.press("escape", "1", key)
-            assert "Nothing runs: Space plays the last run again, then n" in stage.text
+            assert "Nothing is running: Space replays the last run, then n" in stage.text
 
 
 async def test_slower_and_faster_say_what_they_are_for(play: Play) -> None:
@@ -132,7 +132,7 @@ async def test_slower_and_faster_say_what_they_are_for(play: Play) -> None:
         await stage.begin("Hello", 0, "ar", "draft")
         for key in ("minus", "equals_sign"):
             await stage.press("escape", "tab", "1", key)
-            assert "For slow motion: Space plays a finished run again" in stage.text
+            assert "For slow motion: Space replays a finished run" in stage.text
 
 
 async def test_a_round_of_every_lane_in_slow_motion(play: Play) -> None:
@@ -146,7 +146,7 @@ async def test_a_round_of_every_lane_in_slow_motion(play: Play) -> None:
         assert [stage.lines(number)[1] for number in (1, 2)] == ["One two.", "One two."]
         assert "2 Draft model γ4 ✓ 1st" in stage.text and "‖ " in stage.text
         await stage.press("2", "n")
-        assert "2 Draft model is done: N is a round of all others" in stage.text
+        assert "2 Draft model is done: N steps all others one round" in stage.text
         await stage.press("N")
         await stage.tell()
         assert stage.lines(1)[1] == "One two. three." and "1 Autoregressive ✓ 2nd" in stage.text
@@ -181,7 +181,7 @@ async def test_a_round_of_the_lane_in_focus_and_one_of_each(play: Play) -> None:
         await stage.tell(Finished("draft", "stop", None, metrics()))
         await stage.press("n")
         assert len(stage.engine.asked(StepRound)) == 3
-        assert "2 Draft model is done: N is a round of all others" in stage.text
+        assert "2 Draft model is done: N steps all others one round" in stage.text
 
 
 async def test_the_projector_shows_the_number_and_the_speeds_in_digits(play: Play) -> None:

@@ -69,7 +69,7 @@ def test_a_token_of_a_sampled_chain() -> None:
     assert a.chance == ".250 = min(1, p/q); the draw .700 is not below"
     assert a.entropy == 2.25 and a.emitted == 7
     assert correction.who == "the target itself" and correction.emitted == 7
-    assert correction.fate == "correction: it stands where a draft was rejected"
+    assert correction.fate == "correction: it replaces a rejected draft"
     assert correction.p == (0.04, 0.03) and correction.q is None and correction.chance is None
     assert correction.entropy == 2.25
 
@@ -103,8 +103,8 @@ def test_the_threshold_of_typical_acceptance() -> None:
         thresholds=(0.0, 0.09, 0.063, 0.063),
     )
     above, below = (about(lossy, place, "medusa", temperature=0.7).chance for place in (1, 2))
-    assert above == "p by temperature alone .070, above min(ε, δ·e^-H) = .063"
-    assert below == "p by temperature alone .060, not above min(ε, δ·e^-H) = .063"
+    assert above == "p with temperature alone .070, above min(ε, δ·e^-H) = .063"
+    assert below == "p with temperature alone .060, not above min(ε, δ·e^-H) = .063"
     earlier = replace(GUESSED, lossy=True)  # recorded without
     assert about(earlier, 1, "medusa", temperature=0.7).chance is None
 
@@ -148,7 +148,7 @@ async def test_the_panel_follows_the_cursor(play: Play, size: tuple[int, int]) -
         assert stage.engine.asked(RecordProbabilities)[-1] == RecordProbabilities(watched)
         await done(stage)
         assert "Token · 2 Draft model · ·and · round 1 of 1" in stage.text  # the newest
-        assert "✓ 5 ·and" in stage.text and "correction: it stands" in stage.text
+        assert "✓ 5 ·and" in stage.text and "correction: it replaces" in stage.text
         await stage.press("shift+left", "right")
         for words in (
             "Token · 2 Draft model · ·Paris · round 1 of 1",
@@ -205,7 +205,7 @@ async def test_a_round_without_probabilities_shows_what_is_known(play: Play) -> 
         await stage.tell(prefilled("draft", "The"), stepped("draft", [" sky"], [" was"], " is"))
         await stage.press("w")
         assert "No probabilities recorded: F5" in stage.text
-        assert "correction: it stands where a draft was" in stage.text
+        assert "correction: it replaces a rejected" in stage.text
         assert "entropy" not in stage.text
 
 
@@ -215,7 +215,7 @@ async def test_a_list_that_replaces_a_sentence_at_once_has_room(play: Play) -> N
         await stage.press("w")
         await done(stage)
         words = stage.app.main.query_one("#likely", Words)
-        words.show(Content("Working out the probabilities …"))
+        words.show(Content("Computing the probabilities …"))
         stage.app.main.query_one(TokenScroll)._clear_arrangement_cache()  # a row beside it changed
         stage.app.main._refresh_layout()
         stage.app.main.show_state()

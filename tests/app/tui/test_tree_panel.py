@@ -180,7 +180,7 @@ async def test_rounds_from_before_it_was_opened(play: Play) -> None:
         await stage.press("left_square_bracket")  # opens it
         assert "round 1 of 1" in stage.text
         first = next(line for line in stage.text.splitlines() if "F5 runs" in line)
-        assert "No probabilities recorded: F5 runs it again with them." in first
+        assert "No probabilities recorded: F5 runs it again and records them." in first
         head = stage.text.index("what became of it")
         assert stage.text.index("F5 runs") < head < stage.text.index("the last committed token")
 
@@ -194,7 +194,7 @@ async def test_it_opens_on_a_lane_that_drafts(play: Play, key: str) -> None:
         await stage.tell(prefilled("lookup", "It"), step("lookup", TREE))
         await stage.press(key)
         assert "· 3 Prompt lookup" in stage.text
-        assert "1 Autoregressive drafts nothing: this is 3 Prompt lookup" in stage.text
+        assert "1 Autoregressive does not draft: this is 3 Prompt lookup" in stage.text
 
 
 @pytest.mark.parametrize("size", [(60, 24), (40, 12)])
@@ -227,7 +227,7 @@ async def test_escape_closes_it_when_there_is_nothing_else_to_leave(play: Play) 
         await drafted(stage, TREE)
         await stage.tell(prefilled("ar", "It"), stepped("ar", [], [], "is"), RunFinished(0, False))
         await stage.press("1")
-        assert "This lane drafts nothing: Tab goes to one that does." in stage.text
+        assert "This lane does not draft: Tab goes to one that does." in stage.text
         assert "Esc Close" in stage.text
         await stage.press("escape")
         assert "Tree ·" not in stage.text and "Esc" not in stage.text.splitlines()[-1]

@@ -97,10 +97,10 @@ async def test_settings_come_back_one_by_one(play: Play) -> None:
         assert stage.engine.asked(SetSchedule)[-1] == SetSchedule("race")
         await stage.press("ctrl+z")
         assert stage.engine.asked(SetParams)[-1] == SetParams(Params())
-        assert "Undone: gamma is each again; Ctrl+Y does it again" in stage.text
+        assert "Undone: gamma is each again; Ctrl+Y redoes it" in stage.text
         await stage.press("ctrl+y")
         assert stage.engine.asked(SetParams)[-1].params.gamma == gamma
-        assert f"Done again: gamma each → {gamma}" in stage.text
+        assert f"Redone: gamma each → {gamma}" in stage.text
         await stage.press("ctrl+z", "ctrl+z")
         assert "There is nothing to undo" in stage.text
 
@@ -186,9 +186,9 @@ async def test_what_was_undone_last_is_done_again_first(play: Play) -> None:
         await stage.press("ctrl+y")
         assert prompt.text == "" and stage.engine.asked(SetSchedule)[-1] == SetSchedule("fair")
         await stage.press("ctrl+y")
-        assert prompt.text == "Hi" and "Done again: typing" in stage.text
+        assert prompt.text == "Hi" and "Redone: typing" in stage.text
         await stage.press("ctrl+z")
-        assert "Undone: typing; Ctrl+Y does it again" in stage.text
+        assert "Undone: typing; Ctrl+Y redoes it" in stage.text
         assert prompt.text == "" and stage.engine.asked(SetSchedule)[-1] == SetSchedule("fair")
 
 
@@ -302,7 +302,7 @@ async def test_a_lane_that_was_removed_or_added(play: Play, added: bool) -> None
         assert stage.engine.asked(SetLanes) == [SetLanes(specs)]
         assert f"Undone: {'adding lane 5' if added else 'removing lane 2'};" in stage.text
         await stage.press("ctrl+z")
-        assert "The last one is still in progress" in stage.text
+        assert "The last undo or redo is still in progress" in stage.text
         await stage.tell(LanesChanged(LANES))
         await stage.press("ctrl+y")
         assert stage.engine.asked(SetLanes)[-1] == SetLanes(tuple(e.spec for e in changed))
@@ -362,7 +362,7 @@ async def test_a_conversation_that_was_left(store: Store) -> None:
         assert stage.engine.asked(Resume) == [Resume((Turn("Count!", 0, ANSWERS),), 42)]
         assert stage.lines(1)[0] == "› Count!" and "Undone: the new conversation" in stage.text
         await stage.press("ctrl+y")
-        assert "Done again: the new conversation" in stage.text
+        assert "Redone: the new conversation" in stage.text
         assert len(stage.engine.asked(NewConversation)) == 2 and "Count!" not in stage.lines(1)[0]
 
 
@@ -529,11 +529,11 @@ async def test_a_conversation_that_was_deleted(store: Store, kept: Path, load: b
             assert "Still loading" in stage.text
             await stage.tell(LOADED)
         await stage.press("ctrl+z")
-        assert "Undone: deleting “Count!”; Ctrl+Y does it again" in stage.text
+        assert "Undone: deleting “Count!”; Ctrl+Y redoes it" in stage.text
         assert kept.read_bytes() == content and store.entries() == [entry]
         assert kept.stat().st_mode & 0o077 == 0  # it is private
         await stage.press("ctrl+y")
-        assert "Done again: deleting “Count!”" in stage.text and not kept.exists()
+        assert "Redone: deleting “Count!”" in stage.text and not kept.exists()
         kept.write_bytes(b"another")
         await stage.press("ctrl+z")
         assert "can't be restored: File exists" in stage.text and kept.read_bytes() == b"another"
@@ -595,7 +595,7 @@ async def test_other_models_with_the_conversation_on_those_before(store: Store) 
         assert stage.engine.asked(OpenModels)[-1] == OpenModels(ModelOptions(), specs)
         assert "Undone: the models; " in stage.text
         await stage.press("ctrl+z")
-        assert "The last one is still in progress" in stage.text
+        assert "The last undo or redo is still in progress" in stage.text
         await stage.tell(LOADED)
         await stage.until(lambda: stage.lines(1)[0] == "› Count!")
         await stage.tell()
@@ -618,5 +618,5 @@ async def test_models_that_can_t_be_had_back(store: Store) -> None:
         await stage.tell(
             replace(LOADED, target="mine", restored=True), LoadFailed("no such folder", kept=True)
         )
-        assert "mine is back: no such folder" in stage.text
+        assert "mine is loaded again: no such folder" in stage.text
         assert not stage.engine.asked(Resume) and not stage.app.undo.stack.waiting

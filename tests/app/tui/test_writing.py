@@ -98,7 +98,7 @@ async def test_a_text_that_begins_with_a_number_after_a_click_on_a_slider(
         await stage.pilot.click(gamma, offset=(x, 0))
         await stage.pilot.pause()
         hint = "Digits set gamma; letters go to the prompt"
-        assert (hint if at == "track" else "Enter takes the number") in stage.text
+        assert (hint if at == "track" else "Enter sets the number") in stage.text
         await stage.type("5, 7 dogs walk")
         assert prompt.text == "5, 7 dogs walk" and prompt.has_focus
         assert not stage.engine.asked(SetParams) and "▏" not in stage.text
@@ -124,7 +124,7 @@ async def test_after_a_click_keys_lead_to_commands(play: Play) -> None:
         for key in ("escape", "tab"):
             await stage.pilot.click(stage.view(2), offset=(2, 1))
             await stage.press("left")
-            assert "Typing goes here; Esc, then w says why this token" in stage.text
+            assert "Typing goes here; Esc, then w explains this token" in stage.text
             await stage.press(key)
             assert "Letters are commands here" in stage.text and stage.view(2).cursor is not None
             await stage.press("x")
@@ -175,7 +175,7 @@ async def test_enter_asks_the_offered_question_from_a_lane_too(play: Play) -> No
 async def test_what_is_no_command_is_written_from_a_lane_too(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "H")
-        assert "“H” is no command, so it is written: Esc goes back" in stage.text
+        assert "“H” is not a command, so it is typed: Esc goes back" in stage.text
         await stage.press("e", "y")
         assert stage.app.main.prompt.text == "Hey"
         await stage.press("escape")
@@ -264,18 +264,18 @@ async def test_the_key_bar_knows_whether_space_is_text(play: Play, size: tuple[i
     async with play(size) as stage:
         await stage.begin("Hi")
         await stage.press("space")
-        assert "Space Go on" in stage.text
+        assert "Space Resume" in stage.text
         await stage.type("x")
-        assert "Space Go on" not in stage.text
+        assert "Space Resume" not in stage.text
         await stage.press("backspace")
-        assert "Space Go on" in stage.text
+        assert "Space Resume" in stage.text
 
 
 async def test_space_in_an_empty_prompt_pauses(play: Play) -> None:
     async with play() as stage:
         await ask(stage, "Hello")
         await stage.press("space")
-        assert stage.engine.asked(Pause) == [Pause(True)] and "Space goes on" in stage.text
+        assert stage.engine.asked(Pause) == [Pause(True)] and "Space resumes" in stage.text
         await stage.press("a", "space", "b")
         assert stage.app.main.prompt.text == "a b" and len(stage.engine.asked(Pause)) == 1
 
@@ -339,12 +339,15 @@ async def test_a_waiting_question_is_taken_back_by_escape(play: Play) -> None:
         await stage.press("enter")
         await stage.type("three")
         await stage.press("escape")
-        assert "Taken back: ↑ in the prompt has it" in stage.text and "waits" not in stage.text
+        assert (
+            "Taken back: press ↑ in the prompt to get it" in stage.text
+            and "waits" not in stage.text
+        )
         assert stage.app.main.prompt.text == "three"
         await stage.press("enter", "up", "up", "enter", "down")
         await stage.type("four")
         await stage.press("escape")
-        assert "Taken back: ↑ in the prompt has it; “three” still waits" in stage.text
+        assert "Taken back: press ↑ in the prompt to get it; “three” still waits" in stage.text
         await stage.press("escape")
         await stage.finish()
         assert stage.engine.asked(Run) == [Run("one")]
@@ -436,7 +439,7 @@ async def test_what_is_said_ends_with_what_to_do_however_long(
     )
     async with play(size) as stage:
         rows = stage.app.main.query_one("#room").size.height
-        await stage.tell(RunRejected("Long", long, begin_anew=True))
+        await stage.tell(RunRejected("Long", long, suggests_new_conversation=True))
         assert f"{long} (Ctrl+N)" in " ".join(stage.text.split())
         assert size == (100, 30) or "\n holds 4096: shorten" in stage.text
         await stage.type("y")
@@ -495,7 +498,7 @@ async def test_a_long_prompt_shows_its_end_after_a_resize(play: Play) -> None:
 async def test_what_was_said_does_not_outlive_its_moment(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "3", "delete")
-        assert "3 Prompt lookup is gone" in stage.text
+        assert "3 Prompt lookup is removed" in stage.text
         await stage.press("2")
         assert "is gone" not in stage.text
         await stage.type("i")
@@ -522,7 +525,7 @@ async def test_lossy_acceptance_takes_two_presses(play: Play) -> None:
     async with play(params=Params(SamplingParams(0.8)), lanes=lanes, load=False) as stage:
         await stage.load(lanes)
         await stage.press("escape", "a")
-        assert not stage.engine.asked(SetParams) and "a once more" in stage.text
+        assert not stage.engine.asked(SetParams) and "a again: typical acceptance" in stage.text
         await stage.press("x", "a")  # something else in between
         assert not stage.engine.asked(SetParams)
         await stage.press("a")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from app.tui.format.training import curve, view
+from app.tui.format.training import sparkline, view
 from decoding.training.log import ANSWERS, LOG, training_log
 from tests.conftest import Specchat
 
@@ -97,9 +97,9 @@ def test_a_file_of_another_form_is_no_training(specchat: Specchat, out: Path) ->
 
 
 def test_curves_are_as_wide_as_there_is_room_for() -> None:
-    assert curve([1.0, math.nan, 2.0, math.inf]) == "▁×█×"  # a training that diverges
-    assert curve([]) == "" and curve([1.0]) == "▁" and curve([0, 7]) == "▁█"
-    assert len(curve(list(range(1000)))) == 40
+    assert sparkline([1.0, math.nan, 2.0, math.inf]) == "▁×█×"  # a training that diverges
+    assert sparkline([]) == "" and sparkline([1.0]) == "▁" and sparkline([0, 7]) == "▁█"
+    assert len(sparkline(list(range(1000)))) == 40
 
 
 def test_a_folder_without_a_training_is_one_line(specchat: Specchat, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-class Background:
+class EventLoopThread:
     """The daemon thread is started with the first work."""
 
     def __init__(self) -> None:

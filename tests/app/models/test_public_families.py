@@ -19,7 +19,7 @@ from app.models.assets import assets
 from app.models.hub import parse_repo
 from app.models.load_models import load_models
 from app.models.loading import load_tokenizer
-from app.models.public import MachineMemory, family_state, fetch, fits
+from app.models.public_families import MachineMemory, family_state, fetch, fits
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.roles import ROLES
 from decoding.errors import InputError

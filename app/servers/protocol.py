@@ -84,11 +84,12 @@ def read_chunk(data: str, key: str | None = None) -> Chunk:
     try:
         found = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise ServerError(f"the server sent what is no JSON: {quoted(data, key)}") from error
+        raise ServerError(f"the server sent invalid JSON: {quoted(data, key)}") from error
     if not isinstance(found, dict):
-        raise ServerError(f"the server sent what is no JSON object: {quoted(data, key)}")
+        raise ServerError(f"the server sent JSON that is not an object: {quoted(data, key)}")
     if found.get("error"):
-        raise ServerError(quoted(error_message(found), key) or "the server broke without a word")
+        message = quoted(error_message(found), key)
+        raise ServerError(message or "the server reported an error without a message")
     choices = found.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else {}
     choice = first if isinstance(first, dict) else {}

@@ -19,7 +19,7 @@ import psutil
 
 SECONDS = 10.0
 BYTES = 1 << 30  # more than this process has
-_LOOK_SECONDS = 0.05
+_POLL_INTERVAL = 0.05
 
 
 def run_limited(work: Callable[[], str]) -> str:
@@ -59,7 +59,7 @@ def _listen(child: int, reading: int) -> str:
     end, most = time.monotonic() + SECONDS, process.memory_info().rss + BYTES
     parts: list[bytes] = []
     while True:
-        if select.select([reading], [], [], _LOOK_SECONDS)[0]:
+        if select.select([reading], [], [], _POLL_INTERVAL)[0]:
             part = os.read(reading, 1 << 16)
             if not part:
                 break

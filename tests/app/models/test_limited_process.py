@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.config.model_options import ModelOptions
-from app.models.limits import run_limited
+from app.models.limited_process import run_limited
 from app.models.load_models import load_models
 from app.models.loaded import LoadedModels
 from decoding.errors import InputError
@@ -43,7 +43,7 @@ def test_what_is_made_elsewhere_arrives() -> None:
 def test_a_template_without_end(
     models: LoadedModels, monkeypatch: pytest.MonkeyPatch, template: str
 ) -> None:
-    monkeypatch.setattr("app.models.limits.SECONDS", 1.0)
+    monkeypatch.setattr("app.models.limited_process.SECONDS", 1.0)
     models.tokenizer.chat_template = template
     begun = time.perf_counter()
     with pytest.raises(InputError, match="chat template can't take .*it takes (longer|more) than"):

@@ -1,0 +1,153 @@
+"""Rows of parts for the title bar and the status line, and the prompt's placeholder."""
+
+from __future__ import annotations
+
+from app.engine.events import Loading
+from app.report.verdict import Verdict
+from app.text.plural import pluralize
+from app.text.terminal_text import shortened
+from app.tui.format.bars import progress_bar
+from app.tui.format.numbers import percent
+from app.tui.format.parts import Part
+from app.tui.format.welcome import topics_of_demo
+from app.tui.state.app_state import AppState
+from app.tui.state.lane_state import Phase
+
+QUEUED_CELLS = 24
+SLOW_SECONDS = 5.0  # loading so long says for how long
+
+
+def title_bar(state: AppState) -> tuple[list[Part], list[Part]]:
+    facts: list[tuple[str, int]] = []  # with the rank of each
+    if loaded := state.loaded:
+        topics = topics_of_demo(state)
+        facts.append((f"{loaded.target}, a tiny model" if topics else loaded.target, 1))
+        facts += [(f"knows {topics}", 7)] if topics else []
+        facts.append((loaded.hardware, 4))
+        facts += [(pluralize(loaded.threads, "thread"), 6)] if loaded.threads else []
+    if state.seed is not None:
+        facts.append((f"seed {state.seed}", 2))
+    facts.append((state.schedule, 0))
+    left = [Part("specchat", "bold $primary", 5)]
+    for index, (fact, rank) in enumerate(facts):
+        left.append(Part(f"· {fact}" if index else fact, "$quiet", rank))
+    if state.typical:
+        left.append(Part("· typical", "$quiet" if state.params.sampling.greedy else "$warning"))
+    return left, [run_state(state)]
+
+
+def run_state(state: AppState) -> Part:
+    if state.failure:
+        return Part("✗ not loaded", "bold $error")
+    if state.ended:
+        return Part("✗ ended", "bold $error")
+    if not state.loaded:
+        return Part("… loading", "$quiet")
+    if state.slow_motion is not None:
+        return Part("● slow motion", "bold $primary")
+    if state.opening:
+        return Part("… opening", "$quiet")
+    if not state.running:
+        return Part("○ ready" if state.replay is None else "○ replay", "$quiet")
+    order = [lane for lane in state.lanes.values() if lane.phase is not Phase.IDLE]
+    ended = sum(lane.phase not in (Phase.WAITING, Phase.RUNNING) for lane in order)
+    names = list(state.lanes)
+    busy = state.busy_lane
+    if busy is None and not state.paused:
+        return Part("● prefill", "bold $success")
+    who = f"{names.index(busy) + 1} {busy} " if busy else ""
+    if state.schedule == "race":  # all of them: one name after the other would flicker
+        who = ""
+    if state.paused:
+        return Part(f"‖ {who}paused {ended}/{len(order)}", "bold $warning")
+    return Part(f"● {who}running {ended}/{len(order)}", "bold $success")
+
+
+def placeholder(state: AppState) -> str:
+    """The placeholder of an empty prompt."""
+    if state.running:
+        names = ("run.stop", "run.pause", "view.next", "run.step")
+        stop, pause, lanes, step = (state.keys[name] for name in names)
+        if state.paused:
+            return f"Paused: {pause} resumes; {lanes}, {step}: one round; {stop} stops"
+        stops = "takes one back" if state.queued else "stops"
+        return f"Ask the next question; {pause} pauses, {stop} {stops}"
+    if state.example and not state.queued:
+        return state.example
+    if state.stopped:
+        return "Ask the next question; Enter continues this one"
+    if state.turns:
+        return "Ask the next question"
+    return f"Ask something, {state.keys['app.examples']} has examples"
+
+
+def letters_are_commands(state: AppState, slider: bool = False) -> str:
+    """What keys do where the prompt does not have them."""
+    if slider:
+        return f"Digits set it; letters are commands: {state.keys['view.prompt']} writes"
+    return f"Letters are commands here: {state.keys['view.prompt']} goes back to writing"
+
+
+def letters_are_text(state: AppState, token: bool) -> str:
+    """After a click on a lane, or on a `token`, while the prompt has the letters."""
+    leave, why = state.keys["run.stop"], state.keys["view.why"]
+    if token:
+        return f"Typing goes here; {leave}, then {why} explains this token"
+    return f"Typing goes here; {leave} makes letters commands"
+
+
+def status_left(state: AppState, verdict: Verdict | None = None, commands: str = "") -> list[Part]:
+    """The line above the prompt: the newest notice, else progress, else the verdict on the run
+    (`verdict`), else what comes next. `commands`: a hint that letters are commands now."""
+    if state.notice:
+        return [Part(state.notice, "$warning")]
+    if state.silent:
+        again = state.keys["run.again"]
+        text = f"No output from the decoding process for a minute: {again} restarts it"
+        return [Part(text, "$warning")]
+    if (played := state.slow_motion or state.replay) is not None:
+        ends = Part(f"loops; {state.keys['run.stop']} ends it", "$quiet", 1)
+        return [Part(played, "$primary"), *([ends] if state.replay is None else [])]
+    if state.ended:
+        return [Part(f"{state.ended}: {state.keys['run.again']} restarts it", "$error")]
+    if state.queued:
+        what = f" ({state.loading.what})" if state.loading else ""
+        done = "this answer is done" if state.running else "the conversation is open"
+        done = done if state.loaded else f"loading is done{what}"
+        then = f"“{shortened(state.queued[-1], QUEUED_CELLS)}” runs when {done}"
+        if (before := len(state.queued) - 1) and state.loaded:
+            then += f", after {pluralize(before, 'question')}"
+        return [Part(f"{then}; {state.keys['run.stop']} takes it back", "$primary")]
+    if state.loading or not (state.loaded or state.failure):
+        opens = ", then the conversation opens" * state.opening
+        waited = state.loading_seconds
+        time = f" · {waited:.0f} s" * (waited >= SLOW_SECONDS)
+        return [Part(progress(state.loading) + time + opens, "$primary")]
+    if state.opening:
+        return [Part("Opening the conversation", "$primary")]
+    if state.download:
+        return [Part(state.download, "$primary")]
+    if commands and state.replay is None:
+        return [Part(commands, "$quiet", 1)]
+    if state.stopped:
+        return [Part("Stopped: Enter in the empty prompt continues", "$primary")]
+    if verdict is not None:
+        return [Part(verdict.short, "bold $foreground")]
+    if state.answers_differ and (leader := state.goes_on_from):
+        return [Part(f"The next turn continues from {state.label(leader)}", "$quiet", 1)]
+    if state.has_kept and not state.turns:
+        opens = state.keys["app.conversations"]
+        return [Part(f"{opens} opens an earlier conversation, with its settings", "$quiet", 1)]
+    return []
+
+
+def progress(loading: Loading | None, cells: int = 20) -> str:
+    if loading is None:
+        return "Starting"
+    if loading.fraction is None:
+        return f"Loading {loading.what}"
+    return f"{labelled_progress(loading.fraction, cells)} {loading.what}"
+
+
+def labelled_progress(share: float, cells: int = 20) -> str:
+    return f"{progress_bar(share, cells)} {percent(share)}"
