@@ -25,7 +25,7 @@ from app.tui.format.labels import (
 from app.tui.format.welcome import welcome
 from app.tui.keys.bindings import key_bar_state
 from app.tui.state.app_state import AppState
-from app.tui.state.scores import verdict_of
+from app.tui.state.scores import scores, verdict_of
 from app.tui.tokens.lens import MEASURED
 from app.tui.tokens.token_text import DisplayOptions
 from app.tui.widgets.figures_panel import FiguresPanel
@@ -231,7 +231,7 @@ class LanesLayout(Screen[None]):
         self.query_one("#title", SplitLine).show(*title_bar(state))
         options = legend(self.display_options, state)
         told_below = any(panel.id == "scores" for panel in self.panels)
-        verdict = None if told_below else verdict_of(state)
+        verdict = None if told_below else verdict_of(state, scores(state))
         typing = self.writing or isinstance(self.focused, SearchLine)
         elsewhere = self._keys_elsewhere(typing)
         self.prompt.example = "" if state.queued else state.example

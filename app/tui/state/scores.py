@@ -21,7 +21,7 @@ def score_of(state: AppState, number: int, lane: LaneState) -> LaneScore:
     """A lane's score; its speeds are over all runs of this prompt, including the present one."""
     now = lane.metrics
     stopped = lane.phase is Phase.STOPPED
-    runs = [] if state.played_again else state.runs.timed_like(lane, state.prompt)
+    runs = () if state.played_again else state.runs.timed_like(lane, state.prompt)
     counted = [run.metrics for run in runs]
     if now and not (counted and state.runs.has(lane)):
         counted.append(now)
@@ -69,5 +69,6 @@ def measured_speeds(state: AppState, lane: LaneState) -> tuple[float | None, flo
     return speed, speed / score.speedup.median if speed and score.speedup else None
 
 
-def verdict_of(state: AppState) -> Verdict | None:
-    return verdict(scores(state), state.keys.get("run.again", ""))
+def verdict_of(state: AppState, found: list[LaneScore]) -> Verdict | None:
+    """The verdict on the scores that were `found`."""
+    return verdict(found, state.keys.get("run.again", ""))
