@@ -144,7 +144,7 @@ class Evidence:
 def medians_by_size(samples: Sequence[Samples]) -> list[Median]:
     """The medians of all samples together, by size."""
     sizes = dict.fromkeys(size for each in samples for size in each)
-    found = []
+    found: list[Median] = []
     for size in sizes:
         parts = [(1.0, each[size]) for each in samples if size in each]
         found.append((size, median_of(parts), sum(len(part) for _, part in parts)))
@@ -165,14 +165,13 @@ def _at_rank(parts: Sequence[Scaled], rank: int) -> float:
         factor, values = parts[0]
         return factor * values[rank]
 
-    def up_to(value: float) -> int:
-        """The number of values that are not above it."""
-        counts = (bisect_right(each, value, key=partial(mul, factor)) for factor, each in parts)
-        return sum(counts)
+    def up_to(factor: float, each: float) -> int:
+        """The number of values that are not above this one."""
+        value = factor * each
+        return sum(bisect_right(them, value, key=partial(mul, by)) for by, them in parts)
 
     found = []
     for factor, values in parts:
-        scaled = partial(mul, factor)
-        first = bisect_left(values, rank + 1, key=lambda each, scaled=scaled: up_to(scaled(each)))
+        first = bisect_left(values, rank + 1, key=partial(up_to, factor))
         found += [factor * values[first]] if first < len(values) else []
     return min(found)
