@@ -32,8 +32,8 @@ class Growing(Generic[Item, Value]):
         return self._value
 
     def _goes_on(self, items: Sequence[Item]) -> bool:
-        if len(items) < self._count:
-            return False
+        if not self._count or len(items) < self._count:
+            return False  # what it begins with may have changed before the first item
         known = islice(self._items, self._count)
         return items is self._items or all(map(is_, known, items))
 

@@ -17,6 +17,7 @@ from app.engine.events import (
     RoundFinished,
     Schedule,
 )
+from app.report.rejections import DraftOutcomes, LevelReader
 from app.strategies.registry import STRATEGIES
 from app.strategies.strategy import DEFAULT_TREE, DYNAMIC_TREE, Strategy
 from app.tui.state.growing import Growing, Same
@@ -78,8 +79,15 @@ class LaneState:
     # of the last run
     _evidence: Growing[RoundFinished, Evidence] = field(default_factory=_evidence, compare=False)
     _measured: Growing[RoundFinished, set[bool]] = field(default_factory=_measured, compare=False)
+    _drafts: Growing[RoundFinished, DraftOutcomes] = field(init=False, compare=False)
     # what it depends on, and the text
     _answer: tuple[object, str] = field(default=(None, ""), compare=False)
+
+    def __post_init__(self) -> None:
+        self._drafts = Growing(
+            lambda: DraftOutcomes(LevelReader(self.begun)),
+            lambda found, event: found.add(event.round, event.tokens),
+        )
 
     @property
     def sampled(self) -> bool:
@@ -181,6 +189,16 @@ class LaneState:
         return self._evidence.of(self.round_events)
 
     @property
+    def drafts(self) -> DraftOutcomes:
+        """What became of the drafts that were tested."""
+        return self._drafts.of(self.round_events)
+
+    @property
+    def begun(self) -> str:
+        """The text before the rounds."""
+        return self.first.first.text if self.first else ""
+
+    @property
     def answer(self) -> str:
         """The text of the last run."""
         key = Same(self.first), Same(self.round_events), len(self.round_events)
@@ -191,7 +209,7 @@ class LaneState:
     def _text(self) -> str:
         tokens = [token for event in self.round_events for token in event.tokens]
         kept = [token.text for token in tokens if not token.fate.discarded]
-        return "".join([self.first.first.text if self.first else "", *kept])
+        return "".join([self.begun, *kept])
 
     def answer_so_far(self, first: Prefilled) -> AnswerSoFar:
         """For the engine, which may have forgotten it."""

@@ -44,7 +44,7 @@ class SessionRuns:
 
     def __init__(self) -> None:
         self.all: tuple[LaneRun, ...] = ()  # oldest first
-        self._of = self.all  # the runs in which these were found
+        self._of: tuple[LaneRun, ...] = self.all  # the runs in which these were found
         self._found: dict[object, tuple[LaneRun, ...]] = {}
         self._evidence: defaultdict[object, Growing[LaneRun, Evidence]]
         self._evidence = defaultdict(partial(Growing, Evidence, _add_to_evidence))
@@ -153,6 +153,6 @@ def run_of(lane: LaneState, metrics: Metrics, prompt: Prompt) -> LaneRun:
         metrics,
         tuple(map(Round.slim, lane.rounds)),
         tuple(event.tokens for event in lane.round_events),
-        lane.first.first.text if lane.first else "",
+        lane.begun,
         lane.phase is Phase.STOPPED,
     )

@@ -21,6 +21,7 @@ from app.engine.events import (
     RunFinished,
     RunStarted,
 )
+from app.report.rejections import Tallies, levels_of, rejections
 from app.tui.state.app_state import AppState
 from app.tui.state.growing import Growing, Same
 from app.tui.state.lane_state import LaneState
@@ -36,7 +37,7 @@ from tests.support.stage import Play, Stage
 
 INFOS = tuple(lane(name, gamma=4 * (name != "ar")) for name in ("ar", "draft", "lookup"))
 NAMES = tuple(info.name for info in INFOS)
-PROBABILITIES: dict[str, Any] = {"entropies": (1.0,), "model_p": (1.0,) * 5, "q": (1.0,) * 5}
+PROBABILITIES: dict[str, Any] = {"entropies": (1.0,) * 5, "model_p": (1.0,) * 5, "q": (1.0,) * 5}
 
 
 def test_each_item_is_added_once() -> None:
@@ -96,7 +97,8 @@ class Session:
         prompt = self.random.choice(("one", "two"))
         self.tell(RunStarted(self.run, 0, prompt, 3, 42, names, (1, self.run), at=float(self.run)))
         for name in names:
-            self.tell(prefilled(name, self.random.choice("AB")))
+            self.check()
+            self.tell(prefilled(name, self.random.choice(("A", "A ", ""))))
             self.rounds(name, self.random.choice((4, 4, 2)))
             self.check()
             self.rounds(name, self.random.choice((4, 4, 2)))
@@ -161,8 +163,11 @@ def check_lane(one: LaneState, runs: SessionRuns) -> None:
         (one.first and not one.first.probs) or any(not each.entropies for each in one.rounds)
     )
     assert runs.has(one) is any((r.lane, r.at) == (one.info.name, one.begun_at) for r in runs.all)
-    text = one.first.first.text if one.first else ""
-    assert one.answer == text + "ac" * len(one.rounds)
+    begun = one.first.first.text if one.first else ""
+    assert one.answer == begun + "ac" * len(one.rounds)
+    levels = [*levels_of(((each.round, each.tokens) for each in one.round_events), begun)]
+    assert one.drafts.rejected == rejections(levels)
+    assert one.drafts.tallies == Tallies.of(levels)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -195,7 +200,7 @@ def long_rounds(name: str, count: int) -> list[RoundFinished]:
     ]
 
 
-PANELS = (None, "figures", "tree", "token")
+PANELS = (None, "figures", "rejections", "tree", "token")
 
 
 @pytest.mark.parametrize("panel", PANELS)
