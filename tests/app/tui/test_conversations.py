@@ -312,6 +312,26 @@ async def test_the_list_is_filtered(store: Store) -> None:
         assert stage.lines(1)[0] == "› Count!"
 
 
+async def test_filtering_reads_no_file_again(
+    store: Store, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = []
+    entries = store.entries
+    monkeypatch.setattr(store, "entries", lambda: read.append(1) or entries())
+    async with opened(store) as stage:
+        await stage.press("f3", "slash")
+        await stage.type("count")
+        assert "turn    Count!" in stage.text
+        await stage.type("s")
+        assert "None with “counts”" in stage.text and len(read) == 1
+        await stage.press("backspace", "enter", "r", "ctrl+u")
+        await stage.type("Counting")
+        await stage.press("enter")  # what has changed is read, and filtered as before
+        assert "turn    Counting" in stage.text and len(read) == 2
+        await stage.press("d", "d")
+        assert "None with “count”" in stage.text and len(read) == 3
+
+
 async def test_delete_asks_once_more(store: Store, kept: Path) -> None:
     async with opened(store) as stage:
         await stage.press("f3", "d")
