@@ -26,7 +26,7 @@ from app.history.parse_document import read_recording
 from app.history.recorder import LogStore, Recorder
 from app.history.recording import Recording
 from app.history.session_store import SessionStore
-from app.history.store import THEME, Store
+from app.history.store import THEME, Entry, Store
 from app.tui.actions import conversations
 from app.tui.actions.conversations import events_of_lanes
 from app.tui.actions.export import screen_svg
@@ -315,9 +315,14 @@ async def test_the_list_is_filtered(store: Store) -> None:
 async def test_filtering_reads_no_file_again(
     store: Store, kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read = []
+    read: list[list[Entry]] = []
     entries = store.entries
-    monkeypatch.setattr(store, "entries", lambda: read.append(1) or entries())
+
+    def counted() -> list[Entry]:
+        read.append(entries())
+        return read[-1]
+
+    monkeypatch.setattr(store, "entries", counted)
     async with opened(store) as stage:
         await stage.press("f3", "slash")
         await stage.type("count")

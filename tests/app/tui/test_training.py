@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -87,8 +88,13 @@ def test_a_log_that_is_removed_at_this_moment_is_left_out(
 
 def test_a_log_is_read_once_a_refresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     report(tmp_path / "training", 20)
-    read = []
-    monkeypatch.setattr(training, "training_log", lambda at: read.append(at) or training_log(at))
+    read: list[Path] = []
+
+    def counted(work: Path) -> list[dict[str, Any]]:
+        read.append(work)
+        return training_log(work)
+
+    monkeypatch.setattr(training, "training_log", counted)
     assert newest_reports(tmp_path)[-1]["step"] == 20 and len(read) == 1
     monkeypatch.setattr(training, "training_log", lambda at: training_log(at / "removed"))
     with pytest.raises(InputError, match="no training that has reported"):
