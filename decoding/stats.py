@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from typing import NamedTuple
 
 from decoding.round import Round
 
@@ -38,20 +40,38 @@ class Position:
         return ratio(self.accepted, self.rounds)
 
 
+class PathEnd(NamedTuple):
+    """How the path of a round ended: levels accepted, tested and drafted, and whether the answer
+    ended in it."""
+
+    accepted: int
+    tested: int
+    drafted: int
+    cut: bool
+
+
+def path_end(record: Round) -> PathEnd:
+    return PathEnd(len(record.accepted), record.tested, record.shape.depth, record.cut)
+
+
 def acceptance_by_position(rounds: Iterable[Round]) -> list[Position]:
     """[i] is position i + 1. Every round that drafted counts for all positions; positions beyond
     its draft count as not accepted. A round cut by the answer's end counts as far as it was
     accepted."""
-    drafting = [record for record in rounds if record.drafted]
-    depths = [len(r.accepted) if r.cut else r.shape.depth for r in drafting]
+    return positions(Counter(map(path_end, rounds)))
+
+
+def positions(ends: Mapping[PathEnd, int]) -> list[Position]:
+    """`acceptance_by_position` of so many rounds with each end."""
+    drafting = [(end, count) for end, count in ends.items() if end.drafted]
+    depths = (end.accepted if end.cut else end.drafted for end, _ in drafting)
     found = [Position() for _ in range(max(depths, default=0))]
-    for record in drafting:
-        accepted = len(record.accepted)
-        counted = accepted if record.cut else len(found)
+    for end, count in drafting:
+        counted = end.accepted if end.cut else len(found)
         for number, position in enumerate(found[:counted], 1):
-            position.rounds += 1
-            position.tested += number <= record.tested
-            position.accepted += number <= accepted
+            position.rounds += count
+            position.tested += count * (number <= end.tested)
+            position.accepted += count * (number <= end.accepted)
     return found
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.report.plots import require_plots, write_figure
+from app.text.files import write_atomically
 from app.text.terminal_text import harmless
 from decoding.errors import InputError
 
@@ -74,7 +75,7 @@ def write_report(path: Path, report: Report) -> None:
     """Write the report in the format of the path's suffix. Raises InputError if that fails."""
     data = report.render(path.suffix.lower())
     try:
-        path.write_bytes(data)
+        write_atomically(path, data, private=False)
     except OSError as error:
         raise InputError(f"can't write {path}: {error.strerror or error}") from error
 

@@ -4,18 +4,19 @@ rejection."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TypeVar
+from typing import Self
 
 from decoding.round import Round, TokenEvent
 from decoding.stats import ratio
 
-Key = TypeVar("Key", bound=Hashable)
 Step = tuple[Round, Sequence[TokenEvent]]  # a round and its displayed tokens
 BINS = 5  # of the drafter's confidence
 BEGINNING = 8  # tokens of an answer that are its beginning
+CLOSING = "\"'”’)»"  # behind the end of a sentence
+ENDS = f" {CLOSING}"  # what kind_of looks behind
 
 
 class TokenKind(StrEnum):
@@ -101,10 +102,88 @@ class Bin:
         return ratio(self.right, self.guesses)
 
 
-def levels_of(steps: Iterable[Step], begun: str = "") -> Iterator[Level]:
-    """The tested levels of an answer's rounds, in order; `begun` is the text before them."""
-    text, position = begun, 1  # the first token came with the prefill
-    for record, tokens in steps:
+@dataclass(slots=True)
+class Tallies:
+    """How often a drafter was right over all tested levels, by level, by kind of token, by place in
+    the answer and by its own confidence."""
+
+    tested: int = 0
+    depths: dict[int, Tally] = field(default_factory=dict)
+    kinds: dict[TokenKind, Tally] = field(default_factory=dict)
+    begins: dict[bool, Tally] = field(default_factory=dict)  # whether at the beginning
+    bins: list[Bin] = field(default_factory=lambda: [Bin(each / BINS) for each in range(BINS)])
+
+    @classmethod
+    def of(cls, levels: Iterable[Level]) -> Self:
+        found = cls()
+        for level in levels:
+            found.add(level)
+        return found
+
+    def add(self, level: Level) -> None:
+        self.tested += 1
+        for counts in (
+            self.depths.setdefault(level.depth, Tally()),
+            self.kinds.setdefault(level.kind, Tally()),
+            self.begins.setdefault(level.position < BEGINNING, Tally()),
+        ):
+            counts.tested += 1
+            counts.accepted += level.accepted
+            counts.first += level.first
+        record = level.record
+        for node in record.shape.children[level.parent] if record.q else ():
+            q = record.q[node]
+            here = self.bins[min(int(q * BINS), BINS - 1)]
+            here.guesses += 1
+            here.confidence += q
+            here.right += record.tokens[node] == level.emitted.id
+
+    @property
+    def by_level(self) -> dict[int, Tally]:
+        return {depth: self.depths[depth] for depth in sorted(self.depths)}
+
+    @property
+    def by_kind(self) -> dict[str, Tally]:
+        return {str(kind): self.kinds[kind] for kind in TokenKind if kind in self.kinds}
+
+    @property
+    def by_place(self) -> dict[str, Tally]:
+        """At the beginning of an answer, where there is little context, and later."""
+        names = {True: f"first {BEGINNING} tokens", False: "later tokens"}
+        return {name: self.begins[each] for each, name in names.items() if each in self.begins}
+
+    @property
+    def calibration(self) -> list[Bin]:
+        """All tested guesses in `BINS` bins of the drafter's own probability; [] if none was
+        recorded. A calibrated drafter is right as often as its mean confidence."""
+        return self.bins if any(each.guesses for each in self.bins) else []
+
+
+@dataclass(slots=True)
+class DraftOutcomes:
+    """The tested levels of an answer, round by round: their tallies, and the rejections."""
+
+    reader: LevelReader
+    tallies: Tallies = field(default_factory=Tallies)
+    rejected: list[Rejection] = field(default_factory=list)
+
+    def add(self, record: Round, tokens: Sequence[TokenEvent]) -> None:
+        levels = [*self.reader.levels(record, tokens)]
+        for level in levels:
+            self.tallies.add(level)
+        self.rejected += rejections(levels)
+
+
+@dataclass(slots=True)
+class LevelReader:
+    """Reads the rounds of an answer in order. `before` is the text before the next one, as far as
+    the kind of a token depends on it; `position` the number of tokens there."""
+
+    before: str = ""
+    position: int = 1  # the first token came with the prefill
+
+    def levels(self, record: Round, tokens: Sequence[TokenEvent]) -> Iterator[Level]:
+        """The tested levels of a round; `tokens` are displayed."""
         emitted = [token for token in tokens if not token.fate.discarded]
         children, path = record.shape.children, (0, *record.accepted)
         for depth, token in enumerate(emitted, 1):
@@ -119,11 +198,19 @@ def levels_of(steps: Iterable[Step], begun: str = "") -> Iterator[Level]:
                     token,
                     depth <= len(record.accepted),
                     depth <= len(record.accepted) and path[depth] == guess,
-                    kind_of(token.text, text),
-                    position,
+                    kind_of(token.text, self.before),
+                    self.position,
                 )
-            text += token.text
-            position += 1
+            text = self.before + token.text
+            self.before = text[max(len(text.rstrip(ENDS)) - 1, 0) :]
+            self.position += 1
+
+
+def levels_of(steps: Iterable[Step], begun: str = "") -> Iterator[Level]:
+    """The tested levels of an answer's rounds, in order; `begun` is the text before them."""
+    reader = LevelReader(begun)
+    for record, tokens in steps:
+        yield from reader.levels(record, tokens)
 
 
 def rejections(levels: Iterable[Level]) -> list[Rejection]:
@@ -147,49 +234,6 @@ def _rejection(level: Level) -> Rejection:
     )
 
 
-def by_level(levels: Iterable[Level]) -> dict[int, Tally]:
-    counts = tally(levels, lambda level: level.depth)
-    return {depth: counts[depth] for depth in sorted(counts)}
-
-
-def by_kind(levels: Iterable[Level]) -> dict[str, Tally]:
-    counts = tally(levels, lambda level: level.kind)
-    return {str(kind): counts[kind] for kind in TokenKind if kind in counts}
-
-
-def by_place(levels: Iterable[Level]) -> dict[str, Tally]:
-    """At the beginning of an answer, where there is little context, and later."""
-    counts = tally(levels, lambda level: level.position < BEGINNING)
-    names = {True: f"first {BEGINNING} tokens", False: "later tokens"}
-    return {name: counts[begins] for begins, name in names.items() if begins in counts}
-
-
-def tally(levels: Iterable[Level], key: Callable[[Level], Key]) -> dict[Key, Tally]:
-    """Counts by `key`, in the order of its first occurrences."""
-    found: dict[Key, Tally] = {}
-    for level in levels:
-        counts = found.setdefault(key(level), Tally())
-        counts.tested += 1
-        counts.accepted += level.accepted
-        counts.first += level.first
-    return found
-
-
-def calibration(levels: Iterable[Level]) -> list[Bin]:
-    """All tested guesses in `BINS` bins of the drafter's own probability; [] if none was recorded.
-    A calibrated drafter is right as often as its mean confidence."""
-    bins = [Bin(number / BINS) for number in range(BINS)]
-    for level in levels:
-        record = level.record
-        for node in record.shape.children[level.parent] if record.q else ():
-            q = record.q[node]
-            here = bins[min(int(q * BINS), BINS - 1)]
-            here.guesses += 1
-            here.confidence += q
-            here.right += record.tokens[node] == level.emitted.id
-    return bins if any(each.guesses for each in bins) else []
-
-
 def kind_of(text: str, before: str) -> TokenKind:
     """The kind of a token with this text after the text `before`."""
     if not text:
@@ -203,7 +247,7 @@ def kind_of(text: str, before: str) -> TokenKind:
         return TokenKind.INSIDE
     letters = word.lstrip("([{\"'“‘«-")
     ahead = (before + text[: len(text) - len(text.lstrip())]).rstrip(" ")
-    begins = ahead.rstrip("\"'”’)»")[-1:] in ("", "\n", ".", "!", "?", ":")
+    begins = ahead.rstrip(CLOSING)[-1:] in ("", "\n", ".", "!", "?", ":")
     return (
         TokenKind.NAME if letters[:1].isupper() and letters[1:] and not begins else TokenKind.WORD
     )

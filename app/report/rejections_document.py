@@ -11,11 +11,8 @@ from app.report.rejections import (
     BINS,
     Level,
     Rejection,
+    Tallies,
     Tally,
-    by_kind,
-    by_level,
-    by_place,
-    calibration,
 )
 from app.strategies.lane_spec import LaneSpec
 from app.text.plural import pluralize
@@ -62,7 +59,7 @@ def lane_document(drafted: Drafted) -> Row:
     """A row for each rejection, and how often the drafter was right: `accepted` with any guess of a
     level, `first` with its likeliest one."""
     levels, spec, claimed = drafted.levels, drafted.spec, drafted.claimed
-    depths = by_level(levels)
+    depths = Tallies.of(levels).by_level
     return {
         "lane": spec.name,
         **spec_fields(spec),
@@ -83,9 +80,10 @@ def lane_document(drafted: Drafted) -> Row:
 def breakdown(levels: Sequence[Level]) -> Row:
     """How often the drafter was right by kind of token, by place in the answer and by its own
     confidence."""
+    counts = Tallies.of(levels)
     return {
-        "by_kind": [_shares("kind", *each) for each in by_kind(levels).items()],
-        "by_place": [_shares("place", *each) for each in by_place(levels).items()],
+        "by_kind": [_shares("kind", *each) for each in counts.by_kind.items()],
+        "by_place": [_shares("place", *each) for each in counts.by_place.items()],
         "calibration": [
             {
                 "low": each.low,
@@ -94,7 +92,7 @@ def breakdown(levels: Sequence[Level]) -> Row:
                 "confidence": each.mean,
                 "right": each.rate,
             }
-            for each in calibration(levels)
+            for each in counts.calibration
         ],
     }
 

@@ -314,8 +314,8 @@ def _reason(slow: LaneScore, fast: LaneScore) -> str | None:
         rates = slow.acceptance_rate, fast.acceptance_rate
         if None not in rates and (slow.acceptance_rate or 0.0) >= (fast.acceptance_rate or 0.0):
             return (
-                f"Lane {slow.number} drafts fewer tokens at a time: {slow_tau:.1f} tokens per pass, "
-                f"{fast_tau:.1f} in lane {fast.number}"
+                f"Lane {slow.number} drafts fewer tokens at a time: {slow_tau:.1f} tokens per "
+                f"pass, {fast_tau:.1f} in lane {fast.number}"
             )
         return (
             f"Fewer of lane {slow.number}'s guesses are right: {slow_tau:.1f} tokens per pass, "

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import os
+import secrets
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 
-def write_atomically(path: Path, text: str) -> None:
+def write_atomically(path: Path, content: str | bytes, *, private: bool = True) -> None:
     """Replace a file, or the one that a link points to, without ever leaving a partial one. Who may
-    read it stays as it was. Raises OSError."""
+    read it stays as it was; a new one is its owner's alone if `private`, else as other new files
+    are. Raises OSError."""
     path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
-    with NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
-        try:
-            file.write(text)
+    beside = path.with_name(f".{secrets.token_hex(8)}.tmp")
+    mode = 0o600 if private else 0o666  # less the umask
+    try:
+        with open(beside, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+            file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
-            file.close()
-            if path.exists():
-                os.chmod(file.name, path.stat().st_mode)
-            os.replace(file.name, path)
-        except OSError:
-            os.unlink(file.name)
-            raise
+        if path.exists():
+            os.chmod(beside, path.stat().st_mode)
+        os.replace(beside, path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise

@@ -10,6 +10,7 @@ from itertools import accumulate
 from statistics import median
 
 FEW = 3  # medians of fewer points are ignored if there are others
+Median = tuple[float, float, int]  # x, the median of y there, of so many points
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,20 +60,33 @@ class Line:
         return self.start + self.slope * x
 
 
+def medians(points: Iterable[tuple[float, float]]) -> list[Median]:
+    """The median y of each x among the points (x, y)."""
+    groups: defaultdict[float, list[float]] = defaultdict(list)
+    for x, y in points:
+        groups[x].append(y)
+    return [(x, median(ys), len(ys)) for x, ys in groups.items()]
+
+
 def robust_line(
     points: Iterable[tuple[float, float]], *, proportional: bool = False, rising: bool = True
 ) -> Line:
     """The least-squares line through the median y of each x, weighted by its number of `points`
-    (x, y); medians because interruptions of the machine are outliers. `rising`: the slope is not
-    negative, nor y at 0; otherwise no y between the points is below the lowest of the medians. With
-    a single x, y is constant, or `proportional` to x. Raises ValueError without points."""
-    groups: defaultdict[float, list[float]] = defaultdict(list)
-    for x, y in points:
-        groups[x].append(y)
-    if not groups:
+    (x, y); medians because interruptions of the machine are outliers. Raises ValueError without
+    points."""
+    return line_through(medians(points), proportional=proportional, rising=rising)
+
+
+def line_through(
+    found: Sequence[Median], *, proportional: bool = False, rising: bool = True
+) -> Line:
+    """The least-squares line through medians, each weighted by its number of points. `rising`: the
+    slope is not negative, nor y at 0; otherwise no y between the points is below the lowest of the
+    medians. With a single x, y is constant, or `proportional` to x. Raises ValueError without
+    medians."""
+    if not found:
         raise ValueError("a line needs points")
-    kept = {x: ys for x, ys in groups.items() if len(ys) >= FEW} or groups
-    known = [(x, median(ys), len(ys)) for x, ys in kept.items()]
+    known = [each for each in found if each[2] >= FEW] or found
     weight = sum(n for _, _, n in known)
     mean_x = sum(n * x for x, _, n in known) / weight
     mean_y = sum(n * y for _, y, n in known) / weight

@@ -24,17 +24,16 @@ the run, whose ends are known (rounds without drafts, and with its gamma), has a
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from math import ceil, hypot, sqrt
-from statistics import fmean, median, stdev
+from math import ceil, hypot
 
 from decoding.cost.acceptance import PRIOR_ACCEPTANCE, Rate
-from decoding.cost.curve import Curve, robust_line
-from decoding.cost.model import CostModel, fit_verify, rest_seconds
-from decoding.round import Round
+from decoding.cost.curve import Curve, line_through
+from decoding.cost.evidence import UNTIMED, Ends, Evidence, Moments, median_of, medians_by_size
+from decoding.cost.model import CostModel, verify_through
 
 MIN_LIMIT = 16  # the largest gamma of a forecast is at least this
 MIN_ROUNDS = 8  # that reached a position, to estimate its acceptance
@@ -74,53 +73,62 @@ class Forecast:
 
 
 def forecast(
-    rounds: Sequence[Round],
+    run: Evidence,
     gamma: int,
     *,
-    run: Sequence[Round] = (),
+    before: Evidence | None = None,
     speed: float | None = None,
     alone: float | None = None,
-    others: Sequence[Round] = (),
+    others: Sequence[Evidence] = (),
     pass_costs: Sequence[tuple[float, float]] = (),
     at_once: bool = False,
     limit: int | None = None,
 ) -> Forecast | None:
-    """The forecast from a lane's `rounds`, for each gamma up to the present one, theirs and
-    `MIN_LIMIT`, or up to `limit` if the drafter can go no further. None if too few rounds drafted.
+    """The forecast from a lane's `run` and its rounds `before`, for each gamma up to the present
+    one, theirs and `MIN_LIMIT`, or up to `limit` if the drafter can go no further. None if too few
+    rounds drafted.
 
-    It is of the `run`, a part of the rounds (all, if empty): the times are its own, the acceptance
-    is shrunk towards that of all rounds. At the run's gamma it agrees with the measured `speed`, at
-    0 with `alone` (tokens per second); without these, with the mean of the rounds.
+    It is of the run: the times are its own, the acceptance is shrunk towards that of all rounds. At
+    the run's gamma it agrees with the measured `speed`, at 0 with `alone` (tokens per second);
+    without these, with the mean of the rounds.
 
     Pass times of other sizes are estimated from the measured `pass_costs` (nodes, seconds), or else
     from `others`, rounds of other lanes on the same target. `at_once`: the drafter makes all levels
     in one pass (Medusa), so that a shallower draft takes as long.
     """
-    run = run or rounds
-    asked = [record for record in rounds if record.gamma > 0]
-    gammas = sorted((record.gamma for record in asked), reverse=True)
-    if len(gammas) < MIN_ROUNDS:
+    before = before or Evidence()
+    asked = before.asked + run.asked  # by gamma
+    if asked.total() < MIN_ROUNDS:
         return None
-    most = max(MIN_LIMIT, gamma, gammas[0]) if limit is None else limit
-    tau = list(accumulate(survival(asked, most, run), initial=1.0))
-    seconds, modelled = _seconds(asked, run, others, pass_costs, at_once, most)
-    spent = sum(modelled)
-    expected = sum(tau[min(record.gamma, most)] for record in run) / spent
-    took = [record.total_seconds for record in run]
-    factor = (speed or sum(len(record.emitted) for record in run) / sum(took)) / expected
-    plain = [r.total_seconds - r.draft_seconds for r in (*run, *others) if not r.drafted]
-    without = alone or (1 / fmean(plain) if len(plain) >= MIN_ROUNDS else factor / seconds[0])
-    ran = fmean(min(record.gamma, most) for record in run)
+    most = max(MIN_LIMIT, gamma, *asked) if limit is None else limit
+    ends = before.ends + run.ends
+    tau = list(accumulate(survival(ends, most, run.ends), initial=1.0))
+    costs = _costs(run, before, others, pass_costs, at_once)
+    seconds = _seconds(run, before, costs, asked, most)
+    drafted = [(min(g, most), count) for (_, g), count in run.ends.items()]
+    spent, slower = 0.0, Moments()
+    for (levels, nodes), times in run.took.items():
+        modelled = costs.seconds(levels, nodes, drafting=nodes > 1)
+        spent += times.count * modelled
+        slower.include(times, 1 / modelled)
+    expected = sum(count * tau[g] for g, count in drafted) / spent
+    took = sum(times.count * times.mean for times in run.took.values())
+    factor = (speed or run.emitted / took) / expected
+    plain = Moments()
+    for each in (run, *others):
+        plain.include(each.plain)
+    known = plain.count >= MIN_ROUNDS
+    without = alone or (1 / plain.mean if known else factor / seconds[0])
+    ran = sum(count * g for g, count in drafted) / run.rounds
     seconds, agree = _between(seconds, factor / without, ran)
     speeds = [factor * tokens / time for tokens, time in zip(tau, seconds, strict=True)]
     speeds[0] = without
     now = min(gamma, most)
     even = break_even(tau[now] / speeds[now] * speeds[0], now)
-    seen = gammas[MIN_ROUNDS - 1]
-    slower = [real / model for real, model in zip(took, modelled, strict=True)]
-    unequal = error_of_mean(slower) / fmean(slower)
+    seen = max(g for g in asked if sum(asked[h] for h in asked if h >= g) >= MIN_ROUNDS)
+    unequal = slower.error / slower.mean
     errors = tuple(
-        speeds[g] * hypot(standard_error(asked, g) / tau[g], unequal)
+        speeds[g] * hypot(standard_error(ends, g) / tau[g], unequal)
         for g in range(min(seen, most) + 1)
     )
     return Forecast(tuple(speeds), now, even, seen, errors, not agree)
@@ -145,20 +153,20 @@ def _between(seconds: list[float], plain: float, ran: float) -> tuple[list[float
     return [max(time, least) for time in found], agree
 
 
-def standard_error(asked: Sequence[Round], gamma: int) -> float:
+def standard_error(ends: Ends, gamma: int) -> float:
     """Of tau(gamma): of the mean of min(a, gamma) over the rounds with at least this gamma."""
-    return error_of_mean([min(len(r.accepted), gamma) for r in asked if r.gamma >= gamma])
+    lengths = Moments()
+    for (accepted, asked), count in ends.items():
+        if asked >= max(gamma, 1):
+            lengths.include(Moments(count, min(accepted, gamma)))
+    return lengths.error
 
 
-def error_of_mean(values: Sequence[float]) -> float:
-    return stdev(values) / sqrt(len(values)) if len(values) > 1 else 0.0
-
-
-def survival(asked: Sequence[Round], most: int, run: Sequence[Round] = ()) -> list[float]:
+def survival(ends: Ends, most: int, run: Ends | None = None) -> list[float]:
     """S(j) for j from 1 to `most`, from at least `MIN_ROUNDS` rounds with gamma > 0, shrunk from
     those of the `run` towards all."""
     alive, goes_on, found = 1.0, 0.0, []
-    for rate, own in zip(_rates(asked, most), _rates(run, most), strict=True):
+    for rate, own in zip(_rates(ends, most), _rates(run or Counter(), most), strict=True):
         if rate.trials >= MIN_ROUNDS:
             alive *= own.estimate(rate.successes / rate.trials)
             # for later positions, with the prior: never certain
@@ -169,10 +177,9 @@ def survival(asked: Sequence[Round], most: int, run: Sequence[Round] = ()) -> li
     return found
 
 
-def _rates(rounds: Sequence[Round], most: int) -> list[Rate]:
+def _rates(ends: Ends, most: int) -> list[Rate]:
     """h(i) by position, from the rounds that reached it."""
     rates = [Rate() for _ in range(most)]
-    ends = Counter((len(record.accepted), record.gamma) for record in rounds)
     for (accepted, gamma), count in ends.items():
         for position in range(1, min(accepted + 1, gamma, most) + 1):
             rates[position - 1].add(count * (position <= accepted), count)
@@ -194,48 +201,42 @@ def break_even(slowdown: float, gamma: int) -> float | None:
     return high
 
 
-def _seconds(
-    asked: Sequence[Round],
-    run: Sequence[Round],
-    others: Sequence[Round],
+def _costs(
+    run: Evidence,
+    before: Evidence,
+    others: Sequence[Evidence],
     pass_costs: Sequence[tuple[float, float]],
     at_once: bool,
-    most: int,
-) -> tuple[list[float], list[float]]:
-    """[g]: expected seconds of a round with gamma g, modelled by medians, from the drafts with the
-    least gamma from g on that there are; and those of each round of the run."""
-    passes = [(len(r.tokens), r.verify_seconds) for r in (*run, *(() if pass_costs else others))]
-    verify = fit_verify(passes, Curve(tuple(pass_costs)) if pass_costs else None)
-    here = set(map(id, run))
+) -> CostModel:
+    """By medians. What drafting took in rounds `before` is taken as if the machine had been as busy
+    as in the run: in proportion to the passes."""
+    passes = medians_by_size([run.passes, *(() if pass_costs else (o.passes for o in others))])
+    verify = verify_through(passes, Curve(tuple(pass_costs)) if pass_costs else None)
+    drafting = {levels: [(1.0, seconds)] for levels, seconds in run.drafting.items()}
+    for (levels, nodes), paces in before.paces.items():
+        scale = 1.0 if nodes == UNTIMED else verify(nodes)
+        drafting.setdefault(levels, []).append((scale, paces))
+    made = [
+        (levels, median_of(parts), sum(len(values) for _, values in parts))
+        for levels, parts in drafting.items()
+    ]
+    line = line_through(made or [(1, 0.0, 1)], proportional=not at_once)
+    return CostModel(line, verify, median_of([(1.0, run.rests)]))
 
-    def drafting_seconds(record: Round) -> float:
-        """As if the machine were as busy as in the run."""
-        known = id(record) in here or not record.verify_seconds
-        busier = 1.0 if known else record.verify_seconds / verify(len(record.tokens))
-        return record.draft_seconds / busier
 
-    made = [(r.shape.depth, drafting_seconds(r)) for r in asked if r.drafted]
-    line = robust_line(made or [(1, 0.0)], proportional=not at_once)
-    costs = CostModel(line, verify, median(map(rest_seconds, run)))
-    shapes: defaultdict[int, Counter[tuple[int, ...]]] = defaultdict(Counter)
-    for record in asked:
-        shapes[record.gamma][record.shape.level_sizes] += 1
-    often = [g for g, found in shapes.items() if found.total() >= MIN_ROUNDS] or [*shapes]
-    seconds = []
+def _seconds(
+    run: Evidence, before: Evidence, costs: CostModel, asked: Counter[int], most: int
+) -> list[float]:
+    """[g]: expected seconds of a round with gamma g, from the drafts with the least gamma from g on
+    that there are."""
+    often = [g for g, count in asked.items() if count >= MIN_ROUNDS] or [*asked]
+    found = []
     for g in range(most + 1):
         gamma = min((each for each in often if each >= g), default=max(often))
+        trees = before.trees[gamma].at(gamma, g) + run.trees[gamma].at(gamma, g)
         taken = (
-            count * _round_seconds(costs, sizes, gamma, g) for sizes, count in shapes[gamma].items()
+            count * costs.seconds(levels, nodes, drafting=levels > 0)
+            for (levels, nodes), count in trees.items()
         )
-        seconds.append(sum(taken) / shapes[gamma].total())
-    own = [costs.seconds(r.shape.depth, len(r.tokens), drafting=r.drafted > 0) for r in run]
-    return seconds, own
-
-
-def _round_seconds(costs: CostModel, sizes: Sequence[int], gamma: int, g: int) -> float:
-    """A round with a draft of these level `sizes`, made with `gamma`, cut or continued to `g`."""
-    levels, nodes = len(sizes) - 1, list(accumulate(sizes))
-    if levels == gamma:  # only gamma limited the depth
-        nodes += [nodes[-1] + sizes[-1] * more for more in range(1, g - levels + 1)]
-    levels = min(g, len(nodes) - 1)
-    return costs.seconds(levels, nodes[levels], drafting=levels > 0)
+        found.append(sum(taken) / asked[gamma])
+    return found

@@ -9,11 +9,11 @@ number of tokens that a round emits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from decoding.cost.curve import Line, robust_line
+from decoding.cost.curve import Line, Median, line_through, medians
 from decoding.round import Round
 
 Cost = Callable[[float], float]
@@ -37,12 +37,17 @@ def rest_seconds(record: Round) -> float:
     return record.total_seconds - record.draft_seconds - record.verify_seconds
 
 
-def fit_verify(passes: Sequence[tuple[float, float]], measured: Cost | None) -> Cost:
-    """v(nodes): the `measured` curve, corrected by `passes` (nodes, seconds) of about the same
-    size; the line through these without a measurement."""
+def fit_verify(passes: Iterable[tuple[float, float]], measured: Cost | None) -> Cost:
+    """v(nodes), from the `passes` (nodes, seconds)."""
+    return verify_through(medians(passes), measured)
+
+
+def verify_through(passes: Sequence[Median], measured: Cost | None) -> Cost:
+    """v(nodes): the `measured` curve, corrected by what passes of about the same size took (by
+    nodes); the line through these without a measurement."""
     if measured is None:
-        return robust_line(passes)
+        return line_through(passes)
     known = cache(measured)
-    ratio = robust_line(((n, seconds / known(n)) for n, seconds in passes), rising=False)
-    smallest, largest = min(n for n, _ in passes), max(n for n, _ in passes)
+    ratio = line_through([(n, took / known(n), count) for n, took, count in passes], rising=False)
+    smallest, largest = min(n for n, _, _ in passes), max(n for n, _, _ in passes)
     return cache(lambda nodes: known(nodes) * ratio(min(max(nodes, smallest), largest)))

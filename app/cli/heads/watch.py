@@ -10,17 +10,15 @@ from rich.console import Console, Group
 from rich.live import Live
 
 from app.cli.terminal import print_output
-from app.tui.format.training import REFRESH_SECONDS, answer_view, newest_stage, view
+from app.tui.format.training import REFRESH_SECONDS, answer_view, newest_reports, view
 from app.tui.tokens.token_text import RenderMode
 from decoding.errors import InputError
-from decoding.training.log import training_log
 
 
 def watch(out: Path) -> None:
     """Show the training that writes to `out` until it is done; once if stdout is not a terminal.
     Raises InputError if there is no training."""
-    work = newest_stage(out)
-    entries = training_log(work)
+    entries = newest_reports(out)
 
     def shown(console: Console) -> Group:
         mode: RenderMode = "glyphs" if console.no_color else "colour"
@@ -38,8 +36,8 @@ def watch(out: Path) -> None:
         while entries[-1]["step"] < entries[-1]["steps"]:
             time.sleep(REFRESH_SECONDS)
             try:
-                entries = training_log(newest_stage(out))
-            except (InputError, OSError):  # it is done, and its log is removed
+                entries = newest_reports(out)
+            except InputError:  # it is done, and its log is removed
                 break
             live.update(shown(live.console), refresh=True)
     if (out / "config.json").is_file():

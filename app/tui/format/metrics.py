@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from math import sqrt
-from statistics import mean
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf, sqrt
+from typing import Self
 
 from textual.content import Content
 
@@ -15,27 +17,24 @@ from app.tui.format.bars import TIME_GLYPHS, bar, shares, time_bar
 from app.tui.format.numbers import percent, seconds
 from app.tui.format.round_labels import pass_name
 from decoding.round import Round
-from decoding.stats import Position
+from decoding.stats import PathEnd, Position, Stats, path_end
 
 AXIS_CELLS = 6  # narrower plots have no axis
 WINDOW = 8  # rounds in a moving average
 
 
-def accepted_lines(rounds: Sequence[Round], width: int) -> Content:
-    """How many rounds had 0, 1, 2, ... accepted tokens."""
-    lengths = [len(record.accepted) for record in rounds]
-    most = max((max(len(r.accepted), r.shape.depth) for r in rounds), default=0)
-    counts = [lengths.count(length) for length in range(most + 1)]
-    top = max(counts)
+def accepted_lines(histogram: Sequence[int], width: int) -> Content:
+    """How many rounds had 0, 1, 2, ... accepted tokens. There must be a round."""
+    top, rounds = max(histogram), sum(histogram)
     cells = max(4, width - 14)
     rows = [_heading("accepted in a round")]
-    for length, count in enumerate(counts):
+    for length, count in enumerate(histogram):
         rows.append(
             Content.assemble(
                 (f"{length:2} ", "$foreground"),
                 (bar(count / top, cells), "$accepted"),
                 (f" {count:4}", "$foreground"),
-                (f" {percent(count / len(rounds))}", "$quiet"),
+                (f" {percent(count / rounds)}", "$quiet"),
             )
         )
     return Content("\n").join(rows)
@@ -76,15 +75,14 @@ def binomial_error(position: Position) -> float:
     return sqrt(rate * (1 - rate) / rounds) if rounds else 0.0
 
 
-def time_lines(rounds: Sequence[Round], drafts: bool, width: int) -> Content:
-    """The parts of a mean round's time. `drafts`: the lane has a drafter."""
-    verify = pass_name(sum(record.drafted for record in rounds))
+def time_lines(stats: Stats, drafts: bool, width: int) -> Content:
+    """The parts of a mean round's time. `drafts`: the lane has a drafter. There must be a round."""
     parts = {
-        "draft": mean(record.draft_seconds for record in rounds) * drafts,
-        verify: mean(record.verify_seconds for record in rounds),
-        "accept": mean(record.accept_seconds for record in rounds),
+        "draft": stats.draft_seconds / stats.passes * drafts,
+        pass_name(stats.drafted): stats.verify_seconds / stats.passes,
+        "accept": stats.accept_seconds / stats.passes,
     }
-    total = mean(record.total_seconds for record in rounds)
+    total = stats.decode_seconds / stats.passes
     parts["other"] = max(total - sum(parts.values()), 0.0)
     percents = shares(tuple(parts.values()), 100)
     named = [
@@ -111,21 +109,62 @@ def flow(items: Sequence[str], between: str, width: int) -> list[str]:
     return rows
 
 
-def history(rounds: Sequence[Round]) -> tuple[list[float], list[float]]:
-    """Tokens per pass and per second along the answer, as moving averages over `WINDOW` rounds.
-    There must be a round."""
-    taus, speeds = [], []
-    for end in range(min(WINDOW, len(rounds)), len(rounds) + 1):
-        last = rounds[max(0, end - WINDOW) : end]
-        emitted = sum(len(record.emitted) for record in last)
-        spent = sum(record.total_seconds for record in last)
-        taus.append(emitted / len(last))
-        speeds.append(emitted / spent if spent else 0.0)
-    return taus, speeds
+@dataclass(slots=True)
+class Course:
+    """A figure along the answer, as a moving average over `WINDOW` rounds: its points, the first of
+    the first `WINDOW` rounds or of all that there are so far, with the least and the greatest."""
+
+    points: list[float] = field(default_factory=list)
+    low: float = inf
+    high: float = -inf
+
+    def add(self, value: float, first: bool) -> None:
+        """Add a point; `first`: in place of the one that there may be."""
+        if first:
+            self.points, self.low, self.high = [], inf, -inf
+        self.points.append(value)
+        self.low, self.high = min(self.low, value), max(self.high, value)
 
 
-def range_line(name: str, values: Sequence[float], rounds: int, decimals: int) -> Content:
-    low, high = (f"{value:.{decimals}f}" for value in (min(values), max(values)))
+@dataclass(slots=True)
+class Figures:
+    """What an answer's rounds add up to: their sums, the lengths of their paths, and the course of
+    tokens per pass and per second."""
+
+    stats: Stats = field(default_factory=Stats)
+    deepest: int = 0  # accepted or drafted levels of a round
+    ends: Counter[PathEnd] = field(default_factory=Counter)
+    taus: Course = field(default_factory=Course)
+    speeds: Course = field(default_factory=Course)
+    newest: deque[Round] = field(default_factory=lambda: deque(maxlen=WINDOW))
+
+    @classmethod
+    def of(cls, rounds: Iterable[Round]) -> Self:
+        found = cls()
+        for record in rounds:
+            found.add(record)
+        return found
+
+    def add(self, record: Round) -> None:
+        self.stats.add(record)
+        self.ends[path_end(record)] += 1
+        self.deepest = max(self.deepest, len(record.accepted), record.shape.depth)
+        self.newest.append(record)
+        emitted = sum(len(each.emitted) for each in self.newest)
+        spent = sum(each.total_seconds for each in self.newest)
+        first = self.stats.passes <= WINDOW
+        self.taus.add(emitted / len(self.newest), first)
+        self.speeds.add(emitted / spent if spent else 0.0, first)
+
+    @property
+    def histogram(self) -> list[int]:
+        """[i]: rounds with i accepted tokens, as far as anything was drafted."""
+        known = self.stats.histogram
+        return known + [0] * (self.deepest + 1 - len(known))
+
+
+def range_line(name: str, course: Course, rounds: int, decimals: int) -> Content:
+    low, high = (f"{value:.{decimals}f}" for value in (course.low, course.high))
     between = low if low == high else f"{low} to {high}"
     window = min(WINDOW, rounds)
     each = f"{pluralize(window, 'round')} per point"

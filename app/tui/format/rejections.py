@@ -11,13 +11,9 @@ from textual.content import Content
 from app.report.rejections import (
     BINS,
     Bin,
-    Level,
     Rejection,
+    Tallies,
     Tally,
-    by_kind,
-    by_level,
-    by_place,
-    calibration,
 )
 from app.text.terminal_text import token_name
 from app.tui.format.bars import bar
@@ -93,38 +89,36 @@ def level_name(one_pass: bool) -> str:
     return "head" if one_pass else "level"
 
 
-def share_lines(levels: Sequence[Level], level: str) -> Iterator[Content]:
+def share_lines(counts: Tallies, level: str) -> Iterator[Content]:
     """How often a guess was accepted and how often the likeliest was right, by level, kind of token
     and place in the answer."""
-    yield from _tallies(f"by {level}", by_level(levels))
+    yield from _tallies(f"by {level}", counts.by_level)
     yield Content("")
-    yield from _tallies("by kind", by_kind(levels))
+    yield from _tallies("by kind", counts.by_kind)
     yield Content("")
-    yield from _tallies("by place", by_place(levels))
+    yield from _tallies("by place", counts.by_place)
 
 
 def comparison_lines(
-    levels: Sequence[Level],
+    counts: Tallies,
     level: str,
     claimed: Sequence[float],
-    others: Mapping[str, Sequence[Level]],
+    others: Mapping[str, Tallies],
 ) -> Iterator[Content]:
     """Top-1 accuracy of the drafter here, as stated in its checkpoint (`claimed`, by level), and in
     `others`, lanes of the same strategy."""
     names = [*(["says"] if claimed else []), *others]
     heading = "".join(f"{name:>{COMPARED_CELLS}}" for name in ("here", *names))
     yield Content.styled(f"{'1st guess right':<{NAME_CELLS}}{heading}", "$quiet")
-    own, found = by_level(levels), {name: by_level(other) for name, other in others.items()}
+    own, found = counts.by_level, [other.by_level for other in others.values()]
     claimed_rates = dict(enumerate(claimed, 1))
-    for depth in sorted(
-        {*own, *claimed_rates, *(depth for counts in found.values() for depth in counts)}
-    ):
+    for depth in sorted({*own, *claimed_rates, *(depth for depths in found for depth in depths)}):
         rates = [_first_rate(own, depth), *([claimed_rates.get(depth)] if claimed else [])]
-        rates += [_first_rate(counts, depth) for counts in found.values()]
+        rates += [_first_rate(depths, depth) for depths in found]
         yield _rates(f"{level} {depth}", rates)
-    kinds, other_kinds = by_kind(levels), [by_kind(other) for other in others.values()]
+    kinds, other_kinds = counts.by_kind, [other.by_kind for other in others.values()]
     for kind in kinds if others else ():
-        others_rates = [_first_rate(counts, kind) for counts in other_kinds]
+        others_rates = [_first_rate(other, kind) for other in other_kinds]
         yield _rates(kind, [_first_rate(kinds, kind), *([None] if claimed else []), *others_rates])
     if claimed:
         yield Content.styled("says: the checkpoint's own figures", "$quiet")
@@ -149,9 +143,9 @@ def _tallies(heading: str, tallies: Mapping[Key, Tally]) -> Iterator[Content]:
         )
 
 
-def calibration_lines(levels: Sequence[Level]) -> Iterator[Content]:
+def calibration_lines(counts: Tallies) -> Iterator[Content]:
     """The drafter's probabilities beside how often its guesses were right."""
-    bins = calibration(levels)
+    bins = counts.calibration
     if not bins:
         yield Content.styled("The draft's own q was not recorded.", "$quiet")
         return

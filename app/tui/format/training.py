@@ -122,14 +122,15 @@ def sparkline(values: Sequence[float], width: int = _WIDTH) -> str:
     )
 
 
-def newest_stage(out: Path) -> Path:
-    """The folder of the training, or of its last stage."""
-    logs = sorted((out / "training").glob(f"**/{LOG}"), key=lambda log: log.stat().st_mtime)
-    if not logs or not training_log(logs[-1].parent):
-        raise InputError(
-            f"{out} holds no training that has reported yet: give the --out of a running one"
-        )
-    return logs[-1].parent
+def newest_reports(out: Path) -> list[dict[str, Any]]:
+    """The reports of the training, or of its last stage. Raises InputError if there are none."""
+    log = _newest_log(out, "training/**")
+    with suppress(OSError):  # it is done, and its log has just been removed
+        if log and (entries := training_log(log.parent)):
+            return entries
+    raise InputError(
+        f"{out} holds no training that has reported yet: give the --out of a running one"
+    )
 
 
 def _left(entries: Sequence[Mapping[str, Any]], now: float) -> str:
@@ -147,5 +148,15 @@ def _left(entries: Sequence[Mapping[str, Any]], now: float) -> str:
 
 def newest_training(folder: Path) -> Path | None:
     """The `--out` in this folder whose training reported last."""
-    logs = sorted(folder.glob(f"*/training/**/{LOG}"), key=lambda log: log.stat().st_mtime)
-    return folder / logs[-1].relative_to(folder).parts[0] if logs else None
+    log = _newest_log(folder, "*/training/**")
+    return folder / log.relative_to(folder).parts[0] if log else None
+
+
+def _newest_log(folder: Path, below: str) -> Path | None:
+    """The log that was written to last; trainings that are done remove theirs at any moment."""
+    found = []
+    with suppress(OSError):
+        for log in folder.glob(f"{below}/{LOG}"):
+            with suppress(OSError):
+                found.append((log.stat().st_mtime, log))
+    return max(found)[1] if found else None

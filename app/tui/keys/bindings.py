@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
+
 from textual.binding import Binding
 from textual.keys import key_to_character
 
@@ -202,71 +205,95 @@ def lane_key(binding: Binding) -> bool:
     return binding.action.startswith("lane(")
 
 
-def key_bar_state(
-    state: AppState,
-    *,
-    typing: bool,
-    slider: bool,
-    number: bool,
-    looking: bool,
-    alone: bool,
-    cursor: bool,
-    zoomed: bool,
-    searching: bool,
-    missing: bool,
-) -> tuple[dict[str, str], set[str], tuple[str, ...]]:
+@dataclass(frozen=True, slots=True)
+class KeyContext:
+    """What of the screen decides on its keys. `typing`: characters go to the prompt; `slider`: one
+    has the focus, `number`: one is typed there; `looking`: a panel is open, `alone`: in place of
+    the lanes; `cursor`: the pane in focus has one; `searching`: words are marked in it, `missing`:
+    it has none of them."""
+
+    typing: bool
+    slider: bool
+    number: bool
+    looking: bool
+    alone: bool
+    cursor: bool
+    zoomed: bool
+    searching: bool
+    missing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BarState:
     """The names of some actions in the present state, the actions to hide because they would do
-    nothing, and those that have room before all others. `slider`: one has the focus, `number`: one
-    is typed there, `looking`: a panel is open, `alone`: in place of the lanes, `cursor`: the pane
-    in focus has one, `searching`: words are marked in it, `missing`: it has none of them."""
+    nothing, and those that have room before all others."""
+
+    names: Mapping[str, str]
+    hidden: Container[str]
+    needed: Sequence[str]
+
+
+def key_bar_state(state: AppState, here: KeyContext) -> BarState:
     names = dict(BAR_NAMES)
     slow = state.slow_motion is not None
-    leaves_slider = slider and not (typing or state.running or slow)
-    hidden = set() if state.running or slow else {"step", "step_all"}
+    answering = state.running or slow
+    hidden = set() if answering else {"step", "step_all"}
     if not (slow or state.replay is not None):
         hidden |= {"speed(-1)", "speed(1)"}
-    if not (state.running or slow or state.turns):
+    if not (answering or state.turns):
         hidden.add("pause")
     if (state.running and not state.silent) or not (state.turns or state.gone or state.silent):
         hidden.add("again")
     if state.gone:
         names["again"] = "Restart"
-    if not (looking or cursor):
+    if not (here.looking or here.cursor):
         hidden |= {"round(-1)", "round(1)"}
-    if typing:
+    if here.typing:
         hidden.add("focus_prompt")  # the letters are there already
-    if missing:
+    if here.missing:
         hidden |= {"screen.hit(1)", "screen.hit(-1)"}
-    if number:
+    if here.number:
         hidden |= {"step(-1)", "step(1)", "edge(False)", "edge(True)", "again", *OF_CHARACTERS}
         names["reset"] = "Erase"
-    if state.queued:
-        names["leave"] = "Take back"
-    elif typing:
-        names["leave"] = "Stop" if state.running or slow else "Commands"
-    elif alone or searching or cursor or zoomed or leaves_slider:
-        names["leave"] = (
-            "Lanes" if alone or leaves_slider
-            else "End search" if searching
-            else "No cursor" if cursor
-            else "All panes"
-        )  # fmt: skip
-    elif looking and not (state.running or slow):
-        names["leave"] = "Close"
-    elif state.replay is not None:
-        names["leave"] = "Turn's end"
-    leaves = typing or looking or searching or cursor or zoomed or leaves_slider
-    if not (leaves or state.running or slow):
+    if name := leave_name(state, here):
+        names["leave"] = name
+    elsewhere = here.typing or here.slider or here.looking
+    if not (answering or elsewhere or here.searching or here.cursor or here.zoomed):
         hidden.add("leave")
     if state.paused:
         names["pause"] = "Resume"
-    elif not (state.running or slow or state.replay is not None):
+    elif not (answering or state.replay is not None):
         names["pause"] = "Slow motion"
-    hits = ("leave", "screen.hit(1)", "screen.hit(-1)") if searching and not typing else ()
-    asks_why = ("panel('token')",) if cursor and not looking else ()
+    hits = ("leave", "screen.hit(1)", "screen.hit(-1)")
     # where somebody begins who has been here before
     begun = state.turns or state.example or state.queued
-    opens = () if begun or slider else ("conversations",)
-    steps = ("step", "step_all") if state.paused and not typing else ()
-    stops = ("leave",) if state.running else ()
-    return names, hidden, (*ALWAYS_IN_BAR, *stops, *asks_why, *hits, *steps, *opens)
+    needed = (
+        *ALWAYS_IN_BAR,
+        *(("leave",) if state.running else ()),
+        *(("panel('token')",) if here.cursor and not here.looking else ()),  # asks why
+        *(hits if here.searching and not here.typing else ()),
+        *(("step", "step_all") if state.paused and not here.typing else ()),
+        *(() if begun or here.slider else ("conversations",)),
+    )
+    return BarState(names, hidden, needed)
+
+
+def leave_name(state: AppState, here: KeyContext) -> str | None:
+    """What the key that leaves does here, in a word or two; None if it has no other name than
+    always."""
+    answering = state.running or state.slow_motion is not None
+    if state.queued:
+        return "Take back"
+    if here.typing:
+        return "Stop" if answering else "Commands"
+    if here.alone or (here.slider and not answering):
+        return "Lanes"
+    if here.searching:
+        return "End search"
+    if here.cursor:
+        return "No cursor"
+    if here.zoomed:
+        return "All panes"
+    if here.looking and not answering:
+        return "Close"
+    return "Turn's end" if state.replay is not None else None

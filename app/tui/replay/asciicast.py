@@ -17,6 +17,7 @@ from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot
 
 from app.history.recording import Recording
+from app.text.files import write_atomically
 from app.text.terminal_text import visible
 from app.tui.replay.app import ReplayApp
 from app.tui.state.startup import Startup
@@ -74,8 +75,7 @@ def write_cast(recording: Recording, path: Path, size: tuple[int, int], speed: f
     frames = asyncio.run(render_frames(recording, size, speed))
     lines = [json.dumps(header), *(json.dumps([round(at, 3), "o", data]) for at, data in frames)]
     try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write("\n".join(lines) + "\n")
+        write_atomically(path, "\n".join(lines) + "\n", private=False)
     except OSError as error:
         raise InputError(f"can't write {path}: {error.strerror or error}") from error
 

@@ -23,9 +23,9 @@ from app.tui.format.status import (
     title_bar,
 )
 from app.tui.format.welcome import welcome
-from app.tui.keys.bindings import key_bar_state
+from app.tui.keys.bindings import KeyContext, key_bar_state
 from app.tui.state.app_state import AppState
-from app.tui.state.scores import verdict_of
+from app.tui.state.scores import scores, verdict_of
 from app.tui.tokens.lens import MEASURED
 from app.tui.tokens.token_text import DisplayOptions
 from app.tui.widgets.figures_panel import FiguresPanel
@@ -231,7 +231,7 @@ class LanesLayout(Screen[None]):
         self.query_one("#title", SplitLine).show(*title_bar(state))
         options = legend(self.display_options, state)
         told_below = any(panel.id == "scores" for panel in self.panels)
-        verdict = None if told_below else verdict_of(state)
+        verdict = None if told_below else verdict_of(state, scores(state))
         typing = self.writing or isinstance(self.focused, SearchLine)
         elsewhere = self._keys_elsewhere(typing)
         self.prompt.example = "" if state.queued else state.example
@@ -301,19 +301,20 @@ class LanesLayout(Screen[None]):
     def _show_keys(self) -> None:
         if not self.is_active:  # actions of "screen" belong to the screen above this one
             return
-        names, hidden, needed = key_bar_state(
-            self.state,
+        slider = self.focused if isinstance(self.focused, Slider) else None
+        view = self.pane_here.view if self.pane_here else None
+        here = KeyContext(
             typing=self.writing,
-            slider=isinstance(self.focused, Slider),
-            number=isinstance(self.focused, Slider) and self.focused.typed is not None,
+            slider=slider is not None,
+            number=slider is not None and slider.typed is not None,
             looking=self.open is not None,
             alone=self.panel_alone,
-            cursor=self.pane_here is not None and self.pane_here.view.cursor is not None,
+            cursor=view is not None and view.cursor is not None,
             zoomed=self.zoomed,
             searching=bool(self.searched),
-            missing=self.pane_here is not None and self.pane_here.view.missing(self.searched),
+            missing=view is not None and view.missing(self.searched),
         )
-        self.query_one(KeyBar).show(names, hidden, needed)
+        self.query_one(KeyBar).show(key_bar_state(self.state, here))
 
     # Display options: rewrapping a long answer takes some 20 ms, so panes take turns
 

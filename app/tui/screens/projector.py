@@ -84,7 +84,7 @@ class ProjectorScreen(ModalScreen[None]):
     def show_state(self) -> None:
         all_scores = scores(self._state)
         found = {score.number: score for score in all_scores}
-        verdict, doubt = verdict_of(self._state), doubt_about_speeds(all_scores)
+        verdict, doubt = verdict_of(self._state, all_scores), doubt_about_speeds(all_scores)
         factor = self.query_one("#factor", Digits)
         factor.update(f"{verdict.factor:.1f}x" if verdict and verdict.factor else "")
         factor.display = bool(verdict and verdict.factor)

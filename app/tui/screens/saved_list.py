@@ -45,7 +45,9 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._entries: list[Item] = []
+        self._kept: list[Item] = []  # as they were read last
+        self._unread = ""  # why they could not be read
+        self._entries: list[Item] = []  # as they are listed
         self._words = ""  # only entries whose lines contain these are shown
         self._filtering = False  # the filter is being typed
         self._doomed: Item | None = None  # deleted if confirmed by the same key
@@ -109,13 +111,16 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
     async def fill(self, name: str | None = None) -> None:
         """Show the present entries; the highlight moves to `name`, or stays at its position. Keys
         pressed while files are read act on the new list."""
-        index = self._list.highlighted or 0
         try:
-            found, problem = await run_in_background(self.entries), ""
-            self._entries = [each for each in found if self._has_words(each)]
+            self._kept, self._unread = await run_in_background(self.entries), ""
         except OSError as error:
-            problem = str(error)
-        self.query_one(Complaint).show(problem or self.problem)
+            self._unread = str(error)
+        self._show_entries(name)
+
+    def _show_entries(self, name: str | None = None) -> None:
+        index = self._list.highlighted or 0
+        self._entries = [each for each in self._kept if self._has_words(each)]
+        self.query_one(Complaint).show(self._unread or self.problem)
         self._list.clear_options()
         self._list.add_options([Option(self.line(entry)) for entry in self._entries])
         names = [self.name_of(entry) for entry in self._entries]
@@ -182,10 +187,10 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
         self._filtering = True
 
     @on(Input.Changed)
-    async def filter(self, event: Input.Changed) -> None:
+    def filter(self, event: Input.Changed) -> None:
         if self._filtering:
             self._words = event.value.strip()
-            await self.fill()
+            self._show_entries()
 
     @on(Input.Submitted)
     async def submit(self, event: Input.Submitted) -> None:

@@ -16,7 +16,7 @@ from app.tui.background import run_in_background
 from app.tui.format.training import (
     REFRESH_SECONDS,
     answer_view,
-    newest_stage,
+    newest_reports,
     newest_training,
     view,
 )
@@ -24,7 +24,6 @@ from app.tui.keys.key_names import first_key
 from app.tui.tokens.token_text import RenderMode
 from app.tui.widgets.keyed_box import KeyedScroll
 from decoding.errors import InputError
-from decoding.training.log import training_log
 
 
 class TrainingScreen(ModalScreen[None]):
@@ -77,6 +76,5 @@ class TrainingScreen(ModalScreen[None]):
         reports.update(found)
 
     def _read(self, out: Path, columns: int) -> Group:
-        entries = training_log(newest_stage(out))
-        figures = view(out, entries, columns, time.time())
+        figures = view(out, newest_reports(out), columns, time.time())
         return Group(figures, answer_view(out, columns, self._mode))

@@ -17,8 +17,11 @@ from app.engine.events import (
     RoundFinished,
     Schedule,
 )
+from app.report.rejections import DraftOutcomes, LevelReader
 from app.strategies.registry import STRATEGIES
 from app.strategies.strategy import DEFAULT_TREE, DYNAMIC_TREE, Strategy
+from app.tui.state.growing import Growing, Same
+from decoding.cost.evidence import Evidence
 from decoding.params import Params, flat, with_settings
 from decoding.round import Round, TokenEvent
 
@@ -45,6 +48,14 @@ PHASE_AT_END = {
 }
 
 
+def _evidence() -> Growing[RoundFinished, Evidence]:
+    return Growing(Evidence, lambda found, event: found.add(event.round))
+
+
+def _measured() -> Growing[RoundFinished, set[bool]]:
+    return Growing(set, lambda found, event: found.add(bool(event.round.entropies)))
+
+
 @dataclass(slots=True)
 class LaneState:
     info: LaneInfo
@@ -65,6 +76,18 @@ class LaneState:
     measuring: bool = False  # its answer's probabilities have been asked for
     unmeasurable: str | None = None  # why there are none
     cursor: TokenEvent | None = None  # the token looked at, if any
+    # of the last run
+    _evidence: Growing[RoundFinished, Evidence] = field(default_factory=_evidence, compare=False)
+    _measured: Growing[RoundFinished, set[bool]] = field(default_factory=_measured, compare=False)
+    _drafts: Growing[RoundFinished, DraftOutcomes] = field(init=False, compare=False)
+    # what it depends on, and the text
+    _answer: tuple[object, str] = field(default=(None, ""), compare=False)
+
+    def __post_init__(self) -> None:
+        self._drafts = Growing(
+            lambda: DraftOutcomes(LevelReader(self.begun)),
+            lambda found, event: found.add(event.round, event.tokens),
+        )
 
     @property
     def sampled(self) -> bool:
@@ -161,11 +184,32 @@ class LaneState:
         return [event.round for event in self.round_events]
 
     @property
+    def evidence(self) -> Evidence:
+        """What the rounds tell of speeds with another gamma."""
+        return self._evidence.of(self.round_events)
+
+    @property
+    def drafts(self) -> DraftOutcomes:
+        """What became of the drafts that were tested."""
+        return self._drafts.of(self.round_events)
+
+    @property
+    def begun(self) -> str:
+        """The text before the rounds."""
+        return self.first.first.text if self.first else ""
+
+    @property
     def answer(self) -> str:
         """The text of the last run."""
+        key = Same(self.first), Same(self.round_events), len(self.round_events)
+        if key != self._answer[0]:
+            self._answer = key, self._text()
+        return self._answer[1]
+
+    def _text(self) -> str:
         tokens = [token for event in self.round_events for token in event.tokens]
         kept = [token.text for token in tokens if not token.fate.discarded]
-        return "".join([self.first.first.text if self.first else "", *kept])
+        return "".join([self.begun, *kept])
 
     def answer_so_far(self, first: Prefilled) -> AnswerSoFar:
         """For the engine, which may have forgotten it."""
@@ -185,7 +229,7 @@ class LaneState:
             return False
         if self.first and not self.first.probs:
             return True
-        return any(not event.round.entropies for event in self.round_events)
+        return False in self._measured.of(self.round_events)
 
     @property
     def round_event_here(self) -> RoundFinished | None:

@@ -76,5 +76,6 @@ def measured_speeds(state: AppState, lane: LaneState) -> tuple[float | None, flo
     return speed, speed / score.speedup.median if speed and score.speedup else None
 
 
-def verdict_of(state: AppState) -> Verdict | None:
-    return verdict(scores(state), state.keys.get("run.again", ""))
+def verdict_of(state: AppState, found: list[LaneScore]) -> Verdict | None:
+    """The verdict on the scores that were `found`."""
+    return verdict(found, state.keys.get("run.again", ""))

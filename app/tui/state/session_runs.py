@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from app.engine.events import Metrics, Schedule
 from app.report.verdict import exceeds_tau
+from app.tui.state.growing import Growing, Same
 from app.tui.state.lane_state import LaneState, Phase, Settings
+from decoding.cost.evidence import Evidence
 from decoding.round import Round, TokenEvent
+from decoding.stats import PathEnd, path_end
 
 Prompt = str | tuple[int, ...]  # its ids, where they are known
 MAX_RUNS = 300  # over all lanes; older ones are dropped
@@ -36,10 +41,17 @@ class LaneRun:
 
 
 class SessionRuns:
-    """Finds runs of the same prompt and of all prompts with the same settings."""
+    """Finds runs of the same prompt and of all prompts with the same settings. What was found is
+    kept until there are other runs, and each run is added to the sums only once."""
 
     def __init__(self) -> None:
         self.all: tuple[LaneRun, ...] = ()  # oldest first
+        self._of: tuple[LaneRun, ...] = self.all  # the runs in which these were found
+        self._found: dict[object, tuple[LaneRun, ...]] = {}
+        self._evidence: defaultdict[object, Growing[LaneRun, Evidence]]
+        self._evidence = defaultdict(partial(Growing, Evidence, _add_to_evidence))
+        self._ends: defaultdict[object, Growing[LaneRun, Counter[PathEnd]]]
+        self._ends = defaultdict(partial(Growing, Counter, _add_to_ends))
 
     def add(self, lane: LaneState, prompt: Prompt) -> None:
         """Add the lane's last run, if it has any rounds."""
@@ -49,7 +61,8 @@ class SessionRuns:
 
     def has(self, lane: LaneState) -> bool:
         """Whether the lane's last run was added."""
-        return any(_is_last(run, lane) for run in self.all)
+        begun = lane.info.name, lane.begun_at
+        return bool(self._matching(begun, lambda run: _is_last(run, lane)))
 
     def drop_last(self, lane: LaneState) -> None:
         """Drop the lane's last run, which goes on."""
@@ -62,65 +75,91 @@ class SessionRuns:
             replace(run, rounds=rounds) if _is_last(run, lane) else run for run in self.all
         )
 
-    def like(self, lane: LaneState, prompt: Prompt | None = None) -> list[LaneRun]:
+    def like(self, lane: LaneState, prompt: Prompt | None = None) -> tuple[LaneRun, ...]:
         """The lane's runs with the settings of its last one, for all prompts or one."""
-        settings = lane.settings_of_rounds(LENGTH)
+        name, settings = lane.info.name, lane.settings_of_rounds(LENGTH)
         if settings is None:
-            return []
-        return [
-            run
-            for run in self.all
-            if run.lane == lane.info.name
-            and run.settings == settings
-            and prompt in (None, run.prompt)
-        ]
+            return ()
+        return self._matching(
+            ("like", name, settings, Same(prompt)),
+            lambda run: (
+                run.lane == name and run.settings == settings and prompt in (None, run.prompt)
+            ),
+        )
 
-    def timed_like(self, lane: LaneState, prompt: Prompt | None = None) -> list[LaneRun]:
+    def timed_like(self, lane: LaneState, prompt: Prompt | None = None) -> tuple[LaneRun, ...]:
         """Those whose speeds count: with the last one's schedule, as lanes share the machine's time
         in a race, and not stopped; if there are any, only those that nothing has disturbed."""
-        runs = [run for run in self._scheduled_like(lane, prompt) if not run.stopped]
-        return [run for run in runs if not run.disturbed] or runs
+        runs = tuple(run for run in self._scheduled_like(lane, prompt) if not run.stopped)
+        return tuple(run for run in runs if not run.disturbed) or runs
 
-    def of_all(self, lanes: Iterable[LaneState], prompt: Prompt) -> dict[str, list[LaneRun]]:
+    def of_all(self, lanes: Iterable[LaneState], prompt: Prompt) -> dict[str, tuple[LaneRun, ...]]:
         """By lane, the runs of a prompt in which all of `lanes` took part as they did in their last
         ones, so that figures over them can be compared. What was stopped or disturbed in a lane
         counts in none, unless there is nothing else."""
         runs = {lane.info.name: self._scheduled_like(lane, prompt) for lane in lanes}
         known = [{run.at: run for run in of_lane} for of_lane in runs.values() if of_lane]
         common = set(known[0]).intersection(*known[1:]) if known else set()
-        whole = {at for at in common if not any(lane[at].stopped for lane in known)}
-        quiet = {at for at in whole if not any(lane[at].disturbed for lane in known)}
+        whole = {at for at in common if not any(by_time[at].stopped for by_time in known)}
+        quiet = {at for at in whole if not any(by_time[at].disturbed for by_time in known)}
         counted = quiet or whole or common
         return {
-            name: [run for run in of_lane if run.at in counted] for name, of_lane in runs.items()
+            name: tuple(run for run in of_lane if run.at in counted)
+            for name, of_lane in runs.items()
         }
 
-    def _scheduled_like(self, lane: LaneState, prompt: Prompt | None) -> list[LaneRun]:
-        return [run for run in self.like(lane, prompt) if run.schedule == lane.schedule]
+    def _scheduled_like(self, lane: LaneState, prompt: Prompt | None) -> tuple[LaneRun, ...]:
+        return tuple(run for run in self.like(lane, prompt) if run.schedule == lane.schedule)
 
     def answers_like(self, lane: LaneState) -> list[LaneRun]:
         """The newest run of each prompt with the settings of the lane's last one."""
         return list({run.prompt: run for run in self.like(lane)}.values())
 
-    def rounds_like(self, lane: LaneState) -> list[Round]:
-        """The rounds of all runs with the settings of the lane's last one, with any gamma."""
-        settings = lane.settings_of_rounds(GAMMA)
-        here = (run for run in self.all if run.lane == lane.info.name)
-        return _with_last(lane, [r for r in here if settings and r.without_gamma == settings])
+    def evidence_before(self, lane: LaneState) -> Evidence:
+        """Of the rounds of all runs before the lane's last one with its settings, with any
+        gamma."""
+        name, settings = lane.info.name, lane.settings_of_rounds(GAMMA)
+        if settings is None:
+            return Evidence()
+        key = "evidence", name, settings
+        runs = self._matching(key, lambda run: run.lane == name and run.without_gamma == settings)
+        return self._evidence[name, settings].of(_before(lane, runs))
 
-    def rounds_of_gamma(self, lane: LaneState) -> list[Round]:
-        """The rounds of all runs with the settings of the lane's last one, including gamma."""
-        return _with_last(lane, self.like(lane))
+    def ends_before(self, lane: LaneState) -> Counter[PathEnd]:
+        """Of the rounds of all runs before the lane's last one with its settings."""
+        runs = self.like(lane)
+        if not runs:
+            return Counter()
+        return self._ends[lane.info.name, runs[0].settings].of(_before(lane, runs))
+
+    def _matching(self, key: object, matches: Callable[[LaneRun], bool]) -> tuple[LaneRun, ...]:
+        """The runs that match; which these are depends on the `key`."""
+        if self._of is not self.all:
+            self._of, self._found = self.all, {}
+        if not self.all:
+            self._evidence.clear()
+            self._ends.clear()
+        if key not in self._found:
+            self._found[key] = tuple(filter(matches, self.all))
+        return self._found[key]
+
+
+def _add_to_evidence(found: Evidence, run: LaneRun) -> None:
+    for record in run.rounds:
+        found.add(record)
+
+
+def _add_to_ends(found: Counter[PathEnd], run: LaneRun) -> None:
+    found.update(map(path_end, run.rounds))
 
 
 def _is_last(run: LaneRun, lane: LaneState) -> bool:
     return (run.lane, run.at) == (lane.info.name, lane.begun_at)
 
 
-def _with_last(lane: LaneState, runs: list[LaneRun]) -> list[Round]:
-    """All rounds, with those of the last run, which may not be finished, at the end."""
-    before = (run for run in runs if not _is_last(run, lane))
-    return [record for run in before for record in run.rounds] + lane.rounds
+def _before(lane: LaneState, runs: Iterable[LaneRun]) -> list[LaneRun]:
+    """Without the last run, whose rounds the lane has."""
+    return [run for run in runs if not _is_last(run, lane)]
 
 
 def run_of(lane: LaneState, metrics: Metrics, prompt: Prompt) -> LaneRun:
@@ -134,7 +173,7 @@ def run_of(lane: LaneState, metrics: Metrics, prompt: Prompt) -> LaneRun:
         metrics,
         tuple(map(Round.slim, lane.rounds)),
         tuple(event.tokens for event in lane.round_events),
-        lane.first.first.text if lane.first else "",
+        lane.begun,
         lane.phase is Phase.STOPPED,
         lane.strategy.drafts
         and lane.strategy.on_target

@@ -7,6 +7,7 @@ from textual.widget import Widget
 
 from app.tui.format.bars import speed_columns
 from app.tui.state.app_state import AppState
+from app.tui.state.growing import Same
 from app.tui.state.lane_state import LaneState
 from app.tui.state.scores import measured_speeds
 from decoding.cost.forecast import MIN_ROUNDS, Forecast, forecast
@@ -43,10 +44,11 @@ class GammaForecast(Widget):
         if lane is None:
             return
         made = [
-            (id(each.round_events), len(each.round_events), each.finished)
+            (Same(each.round_events), len(each.round_events), each.finished)
             for each in state.lanes.values()
         ]
-        asked = (name, made, lane.effective_params(state.params), lane.tree)
+        before = Same(state.runs.all), Same(state.loaded), state.played_again
+        asked = (name, made, before, lane.effective_params(state.params), lane.tree)
         if asked == self._asked:
             return
         self._asked = asked
@@ -63,8 +65,8 @@ class GammaForecast(Widget):
 
 
 def too_early(state: AppState, lane: LaneState) -> str:
-    asked = sum(record.gamma > 0 for record in state.runs.rounds_like(lane))
-    return TOO_EARLY.format(min(asked, MIN_ROUNDS), MIN_ROUNDS)
+    asked = state.runs.evidence_before(lane).asked + lane.evidence.asked
+    return TOO_EARLY.format(min(asked.total(), MIN_ROUNDS), MIN_ROUNDS)
 
 
 def forecast_for_lane(state: AppState, lane: LaneState) -> Forecast | None:
@@ -77,12 +79,12 @@ def forecast_for_lane(state: AppState, lane: LaneState) -> Forecast | None:
     fixed = one_pass or lane.static_tree  # a tree is as deep as it is
     speed, alone = measured_speeds(state, lane)
     return forecast(
-        state.runs.rounds_like(lane),
+        lane.evidence,
         lane.usual_gamma(state.params),
-        run=lane.rounds,
+        before=state.runs.evidence_before(lane),
         speed=speed,
         alone=alone,
-        others=[record for each in others if each is not lane for record in each.rounds],
+        others=[each.evidence for each in others if each is not lane],
         pass_costs=state.loaded.pass_costs if state.loaded else (),
         at_once=one_pass,
         limit=lane.info.trees.get(lane.tree) if fixed else None,

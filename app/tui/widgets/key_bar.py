@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container
 
 from textual.content import Content
 
-from app.tui.keys.bindings import KEY_BAR
+from app.tui.keys.bindings import KEY_BAR, BarState
 from app.tui.widgets.clickable_row import ClickableRow, Label
 
 
@@ -16,18 +16,17 @@ class KeyBar(ClickableRow):
 
     _needed: Container[str] = ()
 
-    def show(self, names: Mapping[str, str], hidden: Container[str], needed: Iterable[str]) -> None:
-        """Show the active keys. `names`: names of some actions in the present state; those in
-        `hidden` would do nothing; those in `needed` have room before all others."""
+    def show(self, state: BarState) -> None:
+        """Show the active keys."""
         keys: dict[str, Label] = {}
         for active in self.screen.active_bindings.values():
             binding = active.binding
-            if binding.action not in hidden:
-                what = names.get(binding.action, binding.description)
+            if binding.action not in state.hidden:
+                what = state.names.get(binding.action, binding.description)
                 display = (self.app.get_key_display(binding), "bold $footer-key-foreground")
                 text = Content.assemble(" ", display, f" {what} ")
                 keys.setdefault(binding.action, Label(text, binding.key, binding.tooltip))
-        self._needed = {keys[action].value for action in needed if action in keys}
+        self._needed = {keys[action].value for action in state.needed if action in keys}
         self.set_labels([keys[action] for action in KEY_BAR if action in keys])
 
     def labels(self, width: int) -> list[Label]:

@@ -3,9 +3,10 @@ and confidence."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate, islice
+from itertools import accumulate, chain, islice
 
 from rich.text import Text
 from textual import on
@@ -17,7 +18,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import DataTable, Static
 
-from app.report.rejections import Level, Rejection, levels_of, rejections
+from app.report.rejections import Rejection, Tallies, levels_of
 from app.text.plural import pluralize
 from app.tui.format.pane_edges import why_off
 from app.tui.format.parts import Part
@@ -33,6 +34,7 @@ from app.tui.format.rejections import (
 from app.tui.format.round_labels import not_recorded, q_not_recorded
 from app.tui.keys.key_names import first_key
 from app.tui.state.app_state import AppState
+from app.tui.state.growing import Same
 from app.tui.state.lane_state import LaneState
 from app.tui.widgets.block import Block
 from app.tui.widgets.edge_scrollbar import EdgeScroll, EdgeScrollBarRender
@@ -90,7 +92,9 @@ class RejectionsPanel(Panel):
             self._note, self._shares, self._comparison, self._calibration, classes="shares"
         )
         self._column, self._reversed = 0, False
-        self._found: list[Rejection] = []
+        self._found: list[Rejection] = []  # as they are listed
+        self._listed: tuple[object, ...] | None = None  # what the table was filled for
+        self._cells: dict[int, Text] = {}  # the first of each row, by its rejection's id()
         self._counts: list[str] = []
         self._lane: LaneState | None = None
         self._shown: tuple[object, ...] | None = None
@@ -119,11 +123,9 @@ class RejectionsPanel(Panel):
 
     def show(self, state: AppState, name: str) -> None:
         lane = state.lanes[name]
-        measured = sum(bool(event.round.entropies) for event in lane.round_events)
-        made = (id(lane.round_events), len(lane.round_events), measured, state.running)
         others = _others(state, lane)
-        beside = [len(other.round_events) for other in others.values()]
-        shown = (name, lane.active, self._columns, *made, *others, *beside)
+        made = [(Same(each.round_events), len(each.round_events)) for each in others.values()]
+        shown = (name, lane.active, self._columns, _made(state, lane), *others, *made)
         if shown != self._shown:
             self._shown, self._lane = shown, lane
             self._draw(state, lane)
@@ -146,34 +148,38 @@ class RejectionsPanel(Panel):
         return tuple(column for column, end in zip(COLUMNS, ends, strict=True) if end <= room)
 
     def _draw(self, state: AppState, lane: LaneState) -> None:
-        levels = _levels_of_answer(lane)
-        self._found = rejections(levels)
-        self._counts = [f"{len(self._found)} of {len(levels)} tested"] if levels else []
+        drafts = lane.drafts
+        tested, rejected = drafts.tallies.tested, drafts.rejected
+        self._counts = [f"{len(rejected)} of {tested} tested"] if tested else []
         note = ""
         if not lane.active:
             note = why_off(lane, state.keys["view.toggle_here"])
-        elif not levels:
+        elif not tested:
             note = NOTHING_YET if lane.strategy.drafts else DRAFTS_NOTHING
             note = FROM_A_SERVER if lane.strategy.remote else note
-        elif not self._found:
-            note = ALL_RIGHT.format(pluralize(len(levels), "tested draft"))
+        elif not rejected:
+            note = ALL_RIGHT.format(pluralize(tested, "tested draft"))
         self._note.update(note)
         self._note.display = bool(note)
-        if self._found and self._side.has_focus and not self._table.display:
+        if rejected and self._side.has_focus and not self._table.display:
             self._table.focus()  # it was empty when the panel was opened
-        self._table.display = bool(self._found)
-        self._shares.display = self._calibration.display = bool(levels)
-        self._side.set_class(not self._found, "-alone")
-        if levels:
-            levels, answers = _levels_over(state, lane)
-            self._counts += [f"· shares: {answers} answers"] if answers > 1 else []
+        self._table.display = bool(rejected)
+        self._shares.display = self._calibration.display = bool(tested)
+        self._side.set_class(not rejected, "-alone")
+        counts, answers = _counts_over(state, lane) if tested else (drafts.tallies, 1)
+        self._counts += [f"· shares: {answers} answers"] if answers > 1 else []
         level, claimed = level_name(lane.strategy.one_pass), lane.info.claimed
-        others = {name: _levels_over(state, o)[0] for name, o in _others(state, lane).items()}
-        self._comparison.display = bool(levels and (claimed or others))
-        self._comparison.show(partial(_comparison, levels, level, claimed, others))
-        self._shares.show(partial(_shares, levels, level))
-        self._calibration.show(partial(_calibration, levels))
-        self._fill()
+        others = {name: _counts_over(state, o)[0] for name, o in _others(state, lane).items()}
+        self._comparison.display = bool(tested and (claimed or others))
+        self._comparison.show(partial(_comparison, counts, level, claimed, others))
+        self._shares.show(partial(_shares, counts, level))
+        self._calibration.show(partial(_calibration, counts))
+        listed = lane.info.name, self._columns, state.running, Same(lane.round_events)
+        if listed == self._listed:
+            self._append(lane, rejected[len(self._found) :])
+        else:
+            self._listed = listed
+            self._fill()
 
     def _fill(self) -> None:
         """Fill the table; the highlight stays on its rejection."""
@@ -181,17 +187,40 @@ class RejectionsPanel(Panel):
         if lane is None:
             return
         here = self._here
-        self._found = ordered(self._found, COLUMNS[self._column], lane.texts, self._reversed)
+        self._found, self._cells = self._sorted(lane.drafts.rejected, lane), {}
         table.clear(columns=True)
         level = level_name(lane.strategy.one_pass)
         for index, column in enumerate(self._columns):
             descending = column.descending != self._reversed
             mark = ("▾" if descending else "▴") if index == self._column else ""
             table.add_column(Text(column.heading.format(level=level) + mark), width=column.cells)
-        for each in self._found:
-            table.add_row(*(_cell(column, each, lane) for column in self._columns))
-        if here in self._found:
-            table.move_cursor(row=self._found.index(here), animate=False)
+        self._add_rows(lane, self._found)
+        self._highlight(here)
+
+    def _append(self, lane: LaneState, new: Sequence[Rejection]) -> None:
+        """List what is new; by any other order than that of rounds all are sorted again. Names of
+        tokens stay as they were until the answer is complete."""
+        here = self._here
+        self._found += new
+        self._add_rows(lane, new)
+        if new and (self._column or self._reversed):
+            self._found = self._sorted(self._found, lane)
+            places = {id(self._cells[id(each)]): place for place, each in enumerate(self._found)}
+            self._table.sort(key=lambda cells: places[id(cells[0])])
+            self._highlight(here)
+
+    def _sorted(self, found: Sequence[Rejection], lane: LaneState) -> list[Rejection]:
+        return ordered(found, COLUMNS[self._column], lane.texts, self._reversed)
+
+    def _add_rows(self, lane: LaneState, found: Sequence[Rejection]) -> None:
+        for each in found:
+            cells = [_cell(column, each, lane) for column in self._columns]
+            self._cells[id(each)] = cells[0]
+            self._table.add_row(*cells)
+
+    def _highlight(self, each: Rejection | None) -> None:
+        if each in self._found:
+            self._table.move_cursor(row=self._found.index(each), animate=False)
 
     @property
     def _here(self) -> Rejection | None:
@@ -225,19 +254,19 @@ class RejectionsPanel(Panel):
             self.post_message(self.Chosen(here))
 
 
-def _levels_of_answer(lane: LaneState) -> list[Level]:
-    steps = ((event.round, event.tokens) for event in lane.round_events)
-    return [*levels_of(steps, lane.first.first.text if lane.first else "")]
+def _made(state: AppState, lane: LaneState) -> tuple[object, ...]:
+    """On what the panel of a lane depends."""
+    return Same(lane.round_events), len(lane.round_events), state.running, Same(state.runs.all)
 
 
-def _levels_over(state: AppState, lane: LaneState) -> tuple[list[Level], int]:
-    """The levels of all answers with the settings of the lane's last one, and the number of these
+def _counts_over(state: AppState, lane: LaneState) -> tuple[Tallies, int]:
+    """The counts over all answers with the settings of the lane's last one, and the number of these
     answers."""
     answers = [] if state.running else state.runs.answers_like(lane)
     if len(answers) < 2:  # one alone says little
-        return _levels_of_answer(lane), 1
+        return lane.drafts.tallies, 1
     counted = (levels_of(zip(run.rounds, run.shown, strict=True), run.begun) for run in answers)
-    return [level for found in counted for level in found], len(answers)
+    return Tallies.of(chain.from_iterable(counted)), len(answers)
 
 
 def _others(state: AppState, lane: LaneState) -> dict[str, LaneState]:
@@ -258,19 +287,19 @@ def _cell(column: Column, each: Rejection, lane: LaneState) -> Text:
     return text
 
 
-def _shares(levels: list[Level], level: str, width: int) -> Content:
-    return Content("\n").join(share_lines(levels, level))
+def _shares(counts: Tallies, level: str, width: int) -> Content:
+    return Content("\n").join(share_lines(counts, level))
 
 
 def _comparison(
-    levels: list[Level],
+    counts: Tallies,
     level: str,
     claimed: tuple[float, ...],
-    others: dict[str, list[Level]],
+    others: dict[str, Tallies],
     width: int,
 ) -> Content:
-    return Content("\n").join(comparison_lines(levels, level, claimed, others))
+    return Content("\n").join(comparison_lines(counts, level, claimed, others))
 
 
-def _calibration(levels: list[Level], width: int) -> Content:
-    return Content("\n").join(calibration_lines(levels))
+def _calibration(counts: Tallies, width: int) -> Content:
+    return Content("\n").join(calibration_lines(counts))

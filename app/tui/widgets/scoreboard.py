@@ -25,6 +25,7 @@ from app.tui.format.scoreboard import RANGE_COLUMNS, bar_rows, range_text
 from app.tui.format.setting_changes import changes_since
 from app.tui.format.welcome import welcome
 from app.tui.state.app_state import AppState
+from app.tui.state.growing import Same
 from app.tui.state.scores import scores, verdict_of
 from app.tui.widgets.block import Block
 from app.tui.widgets.edge_scrollbar import EdgeScroll
@@ -86,7 +87,7 @@ class Scoreboard(Panel):
             title.append(Part("with the settings before the change", "$warning"))
         self.top.show(title)
         self.bottom.show(session_parts(state, self.columns - EDGE_CELLS))
-        verdict = verdict_of(state)
+        verdict = verdict_of(state, found)
         places = places_of(state, found)
         why = self._why(state, found)
         self._welcome = welcome(state)
@@ -98,7 +99,8 @@ class Scoreboard(Panel):
 
     def sentences(self, state: AppState) -> list[str]:
         """Its sentences."""
-        verdict, why = verdict_of(state), self._why(state, scores(state))
+        found = scores(state)
+        verdict, why = verdict_of(state, found), self._why(state, found)
         return [*([verdict.text] if verdict else []), *([why] if why else [])]
 
     def _why(self, state: AppState, found: list[LaneScore]) -> str:
@@ -111,7 +113,12 @@ class Scoreboard(Panel):
         if slow is None or not all(each.done for each in found):
             return None
         lane = list(state.lanes.values())[slow.number - 1]
-        key = (slow, id(lane.round_events), lane.effective_params(state.params))
+        key = (
+            slow,
+            Same(lane.round_events),
+            Same(state.runs.all),
+            lane.effective_params(state.params),
+        )
         if key != self._suggested[0]:
             forecast = forecast_for_lane(state, lane)
             self._suggested = (key, suggestion(forecast, slow) if forecast else None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -66,6 +67,21 @@ def test_a_page_holds_everything_and_needs_no_network(tmp_path: Path) -> None:
 def test_plots_alone(name: str, begins: bytes, tmp_path: Path) -> None:
     write_report(tmp_path / name, Report("", [], DOCUMENT, bench_figure))
     assert (tmp_path / name).read_bytes().startswith(begins)
+
+
+def test_an_older_report_stays_where_the_new_one_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.svg"
+    path.write_text("older")
+
+    def fail(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(InputError, match="can't write .*a.svg: No space left"):
+        write_report(path, Report("", [], DOCUMENT, bench_figure))
+    assert path.read_text() == "older"
 
 
 def test_what_cannot_be_written_is_said_before_anything_is_measured(

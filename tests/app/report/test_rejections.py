@@ -9,15 +9,14 @@ import pytest
 from app.report.rejections import (
     BEGINNING,
     Bin,
+    LevelReader,
     Rejection,
+    Tallies,
     Tally,
     TokenKind,
-    by_place,
-    calibration,
     kind_of,
     levels_of,
     rejections,
-    tally,
 )
 from decoding.round import Round, TokenEvent, TokenFate
 from tests.support.rounds import CHAIN, TEXTS, TREE
@@ -61,7 +60,7 @@ def test_levels_that_were_not_tested_do_not_count() -> None:
     assert [(level.record.index, level.depth) for level in levels] == [
         (0, 1), (0, 2), (0, 3), (1, 1), (1, 2)
     ]  # fmt: skip
-    assert tally(levels, lambda level: level.depth) == {
+    assert Tallies.of(levels).by_level == {
         1: Tally(2, 2, 2), 2: Tally(2, 1, 1), 3: Tally(1, 0, 0)
     }  # fmt: skip
 
@@ -69,7 +68,7 @@ def test_levels_that_were_not_tested_do_not_count() -> None:
 def test_a_second_guess_may_be_the_right_one() -> None:
     """A tree has several guesses at a level: accepted, though the likeliest was wrong."""
     second = replace(TREE, accepted=(2,), emitted=(3, 4), tested=1, chosen=(3, 5, 4, 7, 6, 6, 6))
-    counts = tally(levels_of([step(second)]), lambda level: level.depth)
+    counts = Tallies.of(levels_of([step(second)])).by_level
     assert counts == {1: Tally(1, 1, 0)}
     assert (counts[1].rate, counts[1].first_rate) == (1.0, 0.0)
 
@@ -81,7 +80,7 @@ def test_the_end_of_an_answer_was_not_rejected() -> None:
 
 def test_confidence_beside_how_often_it_was_right() -> None:
     q = (1.0, 0.9, 0.05, 0.7, 0.2, 0.6, 0.55)
-    bins = calibration(levels_of([step(replace(TREE, q=q))]))
+    bins = Tallies.of(levels_of([step(replace(TREE, q=q))])).calibration
     # the siblings count as well: at level 1 "the", at level 2 "."
     assert bins == [
         Bin(0.0, 1, 0.05, 0),
@@ -91,8 +90,8 @@ def test_confidence_beside_how_often_it_was_right() -> None:
         Bin(0.8, 1, 0.9, 1),
     ]
     assert (bins[4].mean, bins[4].rate, Bin(0.0).rate) == (0.9, 1.0, None)
-    assert calibration(levels_of([step(TREE)])) == []
-    sure = calibration(levels_of([step(replace(TREE, q=(1.0,) * 7))]))
+    assert Tallies.of(levels_of([step(TREE)])).calibration == []
+    sure = Tallies.of(levels_of([step(replace(TREE, q=(1.0,) * 7))])).calibration
     assert sure[4].guesses == 5
 
 
@@ -101,11 +100,11 @@ def test_the_beginning_of_an_answer_counts_apart() -> None:
     steps = [step(replace(TREE, index=index)) for index in range(3)]
     levels = [*levels_of(steps)]
     assert [level.position for level in levels] == [*range(1, 10)]
-    counts = by_place(levels)
+    counts = Tallies.of(levels).by_place
     assert [(name, each.tested) for name, each in counts.items()] == [
         (f"first {BEGINNING} tokens", 7), ("later tokens", 2),
     ]  # fmt: skip
-    assert list(by_place(levels[:2])) == [f"first {BEGINNING} tokens"]
+    assert list(Tallies.of(levels[:2]).by_place) == [f"first {BEGINNING} tokens"]
 
 
 @pytest.mark.parametrize(
@@ -134,6 +133,19 @@ def test_the_beginning_of_an_answer_counts_apart() -> None:
 )  # fmt: skip
 def test_kinds_of_tokens(before: str, text: str, kind: TokenKind) -> None:
     assert kind_of(text, before) is kind
+
+
+@pytest.mark.parametrize("begun", ["", " ", "It is.", 'He said "no.', "A list:\n", "well"])
+def test_of_the_text_before_only_what_matters_is_kept(begun: str) -> None:
+    tokens = [" ", '"', "”", " ", "so", "Paris", ".", " )", "In", " ", "\n", " ", "Rome", ""]
+    reader, text = LevelReader(begun), begun
+    plain = replace(CHAIN, accepted=(), tested=0)
+    for each in tokens:
+        for after in ("Paris", " Paris", " so", ","):
+            assert kind_of(after, reader.before) is kind_of(after, text), (text, reader.before)
+        assert not [*reader.levels(plain, [TokenEvent(1, each, TokenFate.PLAIN, 0)])]
+        text += each
+    assert reader.position == 1 + len(tokens) and len(reader.before) < 6
 
 
 def test_the_kind_is_that_of_the_token_that_came() -> None:

@@ -33,7 +33,7 @@ from app.history.parse_document import read_recording
 from app.history.recorder import LogStore, Recorder
 from app.history.recording import Recording
 from app.history.session_store import SessionStore
-from app.history.store import THEME, UNSENT, Store
+from app.history.store import THEME, UNSENT, Entry, Store
 from app.tui.actions import conversations
 from app.tui.actions.conversations import events_of_lanes
 from app.tui.actions.export import screen_svg
@@ -347,6 +347,31 @@ async def test_the_list_is_filtered(store: Store) -> None:
         assert "No match for “counts”" in stage.text
         await reopen(stage, "backspace", "enter", "enter")
         assert stage.lines(1)[0] == "› Count!"
+
+
+async def test_filtering_reads_no_file_again(
+    store: Store, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[list[Entry]] = []
+    entries = store.entries
+
+    def counted() -> list[Entry]:
+        read.append(entries())
+        return read[-1]
+
+    monkeypatch.setattr(store, "entries", counted)
+    async with opened(store) as stage:
+        await stage.press("f3", "slash")
+        await stage.type("count")
+        assert "turn    Count!" in stage.text
+        await stage.type("s")
+        assert "None with “counts”" in stage.text and len(read) == 1
+        await stage.press("backspace", "enter", "r", "ctrl+u")
+        await stage.type("Counting")
+        await stage.press("enter")  # what has changed is read, and filtered as before
+        assert "turn    Counting" in stage.text and len(read) == 2
+        await stage.press("d", "d")
+        assert "None with “count”" in stage.text and len(read) == 3
 
 
 async def test_delete_asks_once_more(store: Store, kept: Path) -> None:

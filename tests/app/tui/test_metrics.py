@@ -12,14 +12,14 @@ from app.engine.commands import RecordProbabilities
 from app.engine.events import Finished, LanesChanged, Loaded, Memory, RoundFinished, RunFinished
 from app.tui.format.bars import bar
 from app.tui.format.metrics import (
+    Figures,
     accepted_lines,
     flow,
-    history,
     position_lines,
     time_lines,
 )
 from decoding.round import Round
-from decoding.stats import acceptance_by_position
+from decoding.stats import Stats, acceptance_by_position
 from tests.support.scripted import metrics, prefilled, stepped
 from tests.support.stage import LANES, Play, Stage
 
@@ -54,7 +54,7 @@ def test_a_bar_is_drawn_in_eighths_and_shows_all_that_is_there() -> None:
 
 
 def test_accepted_tokens_of_a_round() -> None:
-    assert accepted_lines(ROUNDS, 22).plain.splitlines() == [
+    assert accepted_lines(Figures.of(ROUNDS).histogram, 22).plain.splitlines() == [
         "accepted in a round",
         " 0 ████        1  25%",
         " 1 ████        1  25%",
@@ -88,32 +88,35 @@ async def test_acceptance_by_position_is_over_the_session(play: Play) -> None:
 
 
 def test_where_the_time_goes() -> None:
-    assert time_lines(ROUNDS, True, 40).plain.splitlines() == [
+    assert time_lines(Stats.of(ROUNDS), True, 40).plain.splitlines() == [
         "a round takes 20ms",
         "██████████▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒░░░░······",
         "█ draft 5.0ms 25%   ▒ verify 10ms 50%",
         "░ accept 2.0ms 10%   · other 3.0ms 15%",
     ]
-    alone = time_lines(ROUNDS, False, 40)
+    alone = time_lines(Stats.of(ROUNDS), False, 40)
     assert "draft" not in alone.plain and "· other 8.0ms 40%" in alone.plain
     uneven = replace(
         ROUNDS[0], draft_seconds=0.126, verify_seconds=0.126, accept_seconds=0.126, total_seconds=1
     )
-    percents = re.findall(r"(\d+)%", time_lines([uneven], True, 40).plain)
+    percents = re.findall(r"(\d+)%", time_lines(Stats.of([uneven]), True, 40).plain)
     assert sum(map(int, percents)) == 100
-    timeless = time_lines([drafted(1, seconds=0.0)], True, 40)
+    timeless = time_lines(Stats.of([drafted(1, seconds=0.0)]), True, 40)
     assert timeless.plain.splitlines()[0] == "a round takes 0.0ms"
 
 
 def test_the_history_is_over_windows_of_rounds() -> None:
     rounds = [drafted(3, seconds=0.01)] * 8 + [drafted(0, seconds=0.03)] * 8
-    taus, speeds = history(rounds)
+    figures = Figures.of(rounds)
+    taus, speeds = figures.taus.points, figures.speeds.points
     assert len(taus) == len(speeds) == 9
     assert (taus[0], taus[4], taus[8]) == (4.0, 2.5, 1.0)
+    assert (figures.taus.low, figures.taus.high) == (1.0, 4.0)
     assert speeds[0] == pytest.approx(400.0) and speeds[8] == pytest.approx(1 / 0.03)
-    taus, speeds = history(rounds[:2])
-    assert taus == [4.0] and speeds == pytest.approx([400.0])
-    assert history([drafted(1, seconds=0.0)])[1] == [0.0]
+    begun = Figures.of([rounds[-1], rounds[0]])  # one point, of both
+    assert begun.taus.points == [2.5] and begun.speeds.points == pytest.approx([125.0])
+    assert (begun.taus.low, begun.taus.high) == (2.5, 2.5)
+    assert Figures.of([drafted(1, seconds=0.0)]).speeds.points == [0.0]
 
 
 def test_rows() -> None:

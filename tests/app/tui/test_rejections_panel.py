@@ -10,6 +10,7 @@ from app.engine.commands import MeasureAnswer, RecordProbabilities
 from app.engine.events import AnswerMeasured, Prefilled, RoundFinished, RunStarted
 from app.report.rejections import Rejection, TokenKind
 from app.tui.format.rejections import COLUMNS, ordered
+from app.tui.widgets.rejections_panel import RejectionsPanel, RejectionTable
 from decoding.params import Params
 from decoding.round import Round, TokenEvent, TokenFate, TokenProbs
 from tests.support.rounds import CHAIN, TEXTS
@@ -321,3 +322,63 @@ async def test_a_column_without_room_is_left_out_as_a_whole(play: Play) -> None:
         assert heading.strip("│┃ ").endswith("bits")
         await stage.resize(150, 30)
         assert "kind" in next(line for line in stage.text.splitlines() if "drafted" in line)
+
+
+def cells(stage: Stage) -> list[list[str]]:
+    table = stage.app.main.query_one(RejectionTable)
+    return [[str(cell) for cell in table.get_row_at(row)] for row in range(table.row_count)]
+
+
+def rejecting(index: int, rank: int) -> RoundFinished:
+    """SECOND, as round number `index`; its draft is as likely as its `rank` says."""
+    record = replace(measured(SECOND, 1 / (rank + 2)), index=index, top=(TOP,) * 4)
+    return RoundFinished("draft", record, SHOWN[1], metrics(), TEXTS, Params())
+
+
+@pytest.mark.parametrize("steps", [0, 1, 3, 5])
+async def test_what_is_new_is_listed_where_it_belongs(play: Play, steps: int) -> None:
+    """As if the whole list were made anew, by any column; the highlight stays."""
+    async with play((100, 40)) as stage:
+        await stage.to_lane(2)
+        await stage.begin()
+        await stage.tell(FIRST, rejecting(0, 4))
+        await stage.press("R", *["right"] * steps)
+        table = stage.app.main.query_one(RejectionTable)
+        panel = stage.app.main.query_one(RejectionsPanel)
+        for index, rank in enumerate((5, 1, 9, 1, 3), 1):
+            here = cells(stage)[table.cursor_row]
+            await stage.tell(rejecting(index, rank))
+            shown = cells(stage)
+            assert len(shown) == index + 1 and shown[table.cursor_row] == here
+            await stage.press("up" if index % 2 else "down")
+            at = table.cursor_row
+            panel._fill()
+            assert cells(stage) == shown and table.cursor_row == at
+
+
+async def test_another_answer_is_another_list(play: Play) -> None:
+    """Though it may have as many rounds, and rows of the same numbers."""
+    async with play((100, 40)) as stage:
+        await stage.to_lane(2)
+        await stage.begin()
+        await stage.tell(FIRST, rejecting(0, 4), rejecting(1, 2))
+        await stage.press("R")
+        before = cells(stage)
+        await stage.finish()
+        await stage.begin()
+        assert cells(stage) == []
+        await stage.tell(FIRST, rejecting(0, 1), rejecting(1, 7))
+        assert len(cells(stage)) == 2 and cells(stage) != before
+        assert "2 of 2 tested" in stage.text
+
+
+async def test_probabilities_that_come_later_are_listed(play: Play) -> None:
+    async with play((160, 40)) as stage:
+        await stage.to_lane(2)
+        await answered(stage)
+        await stage.press("R")
+        without = cells(stage)
+        rounds = tuple(measured(record, 0.25) for record in ROUNDS)
+        await stage.tell(AnswerMeasured("draft", 0, PROBS, rounds, {}))
+        assert [row[:4] for row in cells(stage)] == [row[:4] for row in without]
+        assert cells(stage) != without and all(".250" in row for row in cells(stage))

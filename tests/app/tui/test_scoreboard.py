@@ -182,7 +182,7 @@ async def test_runs_of_the_same_prompt_are_kept(play: Play) -> None:
         await stage.press("r")
         assert "2 fair runs of this prompt, median ─" in stage.text
         await stage.tell(Loaded("demo", "cpu", "float32", 2, 2048, LANES))
-        assert stage.app.state.runs.like(stage.app.state.lanes["draft"]) == []
+        assert stage.app.state.runs.like(stage.app.state.lanes["draft"]) == ()
 
 
 async def test_a_run_that_was_disturbed_counts_only_where_there_is_no_other(play: Play) -> None:
@@ -273,7 +273,8 @@ async def test_of_earlier_runs_only_what_figures_need_is_kept(play: Play) -> Non
         lane = stage.app.state.lanes["draft"]
         (run,) = stage.app.state.runs.like(lane)
         assert run.rounds == (replace(heavy, top=(), p=()),)
-        assert stage.app.state.runs.rounds_like(lane) == [heavy]  # the last run is whole
+        assert lane.rounds == [heavy]  # the last run is whole, and counted once
+        assert not stage.app.state.runs.evidence_before(lane).rounds
 
 
 async def test_where_drafting_does_not_pay_nobody_gets_the_star(play: Play) -> None:

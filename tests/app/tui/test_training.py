@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from decoding.training.log import ANSWERS, LOG
+from app.tui.format import training
+from app.tui.format.training import newest_reports, newest_training
+from decoding.errors import InputError
+from decoding.training.log import ANSWERS, LOG, training_log
 from tests.support.stage import Play
 
 
@@ -60,3 +64,38 @@ async def test_another_folder_can_be_typed(
         await stage.type("/off")
         await stage.press("enter")
         await stage.until(lambda: "step 60 of 100" in stage.text)
+
+
+def test_a_log_that_is_removed_at_this_moment_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report(tmp_path / "out" / "training", 20)
+    found = tmp_path / "out" / "training" / LOG
+    gone = tmp_path / "gone" / "training" / LOG
+    monkeypatch.setattr(Path, "glob", lambda self, pattern: iter([gone, found]))
+    assert newest_training(tmp_path) == tmp_path / "out"
+    monkeypatch.setattr(Path, "glob", lambda self, pattern: iter([gone]))
+    assert newest_training(tmp_path) is None
+
+    def fail(self: Path, pattern: str) -> None:
+        raise FileNotFoundError(2, "no such folder", str(gone.parent))
+
+    monkeypatch.setattr(Path, "glob", fail)
+    assert newest_training(tmp_path) is None
+    with pytest.raises(InputError, match="no training that has reported"):
+        newest_reports(tmp_path / "out")
+
+
+def test_a_log_is_read_once_a_refresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    report(tmp_path / "training", 20)
+    read: list[Path] = []
+
+    def counted(work: Path) -> list[dict[str, Any]]:
+        read.append(work)
+        return training_log(work)
+
+    monkeypatch.setattr(training, "training_log", counted)
+    assert newest_reports(tmp_path)[-1]["step"] == 20 and len(read) == 1
+    monkeypatch.setattr(training, "training_log", lambda at: training_log(at / "removed"))
+    with pytest.raises(InputError, match="no training that has reported"):
+        newest_reports(tmp_path)

@@ -2,19 +2,46 @@
 
 from __future__ import annotations
 
-import time
+import random
+from collections.abc import Sequence
 from dataclasses import replace
-from statistics import stdev
+from statistics import median, stdev
+from typing import Any
 
 import pytest
 
+from decoding.cost import evidence
+from decoding.cost import forecast as forecasts
 from decoding.cost.curve import Curve, robust_line
-from decoding.cost.forecast import MIN_LIMIT, MIN_ROUNDS, break_even, forecast, survival
+from decoding.cost.evidence import Evidence, Moments, median_of
+from decoding.cost.forecast import MIN_LIMIT, MIN_ROUNDS, Forecast, break_even
 from decoding.cost.model import fit_verify
 from decoding.round import Round
 from tests.support.simulated import Machine, slower
 
 ROUNDS = 3000
+
+
+def forecast(
+    rounds: Sequence[Round],
+    gamma: int,
+    run: Sequence[Round] = (),
+    others: Sequence[Round] = (),
+    **known: Any,
+) -> Forecast | None:
+    """From `rounds`, the last of which are the `run`; all of them, if it is empty."""
+    begun = len(rounds) - len(run) if run else 0
+    return forecasts.forecast(
+        Evidence.of(rounds[begun:]),
+        gamma,
+        before=Evidence.of(rounds[:begun]),
+        others=[Evidence.of(others)],
+        **known,
+    )
+
+
+def survival(rounds: Sequence[Round], most: int, run: Sequence[Round] = ()) -> list[float]:
+    return forecasts.survival(Evidence.of(rounds).ends, most, Evidence.of(run).ends)
 
 
 def table(machine: Machine) -> list[tuple[float, float]]:
@@ -308,12 +335,61 @@ def test_a_line_is_not_moved_by_hiccups() -> None:
         robust_line([])
 
 
-def test_it_is_cheap_enough_to_be_asked_four_times_a_second() -> None:
-    machine = Machine((0.8,))
-    rounds = [machine.round(gamma % 17) for gamma in range(500)]
-    times = []
-    for _ in range(5):
-        begun = time.thread_time()
-        forecast(rounds, 4, others=rounds, pass_costs=table(machine))
-        times.append(time.thread_time() - begun)
-    assert min(times) < 0.02
+def test_what_is_taken_in_round_by_round_is_what_is_taken_in_at_once() -> None:
+    machine = Machine((0.8, 0.5), hiccups=0.1, proposes=0.8)
+    rounds = [machine.round(gamma) for gamma in (4, 0, 9) for _ in range(40)]
+    growing = Evidence()
+    for count, record in enumerate(rounds, 1):
+        growing.add(record)
+        once = Evidence.of(reversed(rounds[:count]))
+        one, other = (forecasts.forecast(each, 4) for each in (growing, once))
+        assert (one is None) is (other is None) is (count < MIN_ROUNDS)
+        if one and other:
+            assert one.speeds == pytest.approx(other.speeds)
+            assert one.errors == pytest.approx(other.errors)
+
+
+def test_medians_of_scaled_samples_together() -> None:
+    numbers = random.Random(5)
+    for count in (1, 2, 7, 100):
+        values = [
+            [numbers.choice((1.0, 2.0, numbers.random())) for _ in range(count)] for _ in "ab"
+        ]
+        one, other = map(sorted, values)
+        scaled = [*one, *(3.0 * each for each in other)]
+        assert median_of([(1.0, one), (3.0, other)]) == median(scaled)
+        assert median_of([(1.0, one), (3.0, [])]) == median(one)
+
+
+def test_moments_of_several_samples() -> None:
+    together, alone = Moments(), Moments()
+    for values in ([1.0, 2.0], [5.0], []):
+        part = Moments()
+        for value in values:
+            part.add(value)
+            alone.add(2.0 * value)
+        together.include(part, 2.0)
+    assert together.count == alone.count
+    assert together.mean == pytest.approx(alone.mean)
+    assert together.squares == pytest.approx(alone.squares)
+    assert together.error == pytest.approx(stdev([2.0, 4.0, 10.0]) / 3**0.5)
+
+
+def test_no_round_is_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is asked for four times a second: what it does depends on how unequal rounds were."""
+    work = []
+    for count in (500, 5000):
+        machine = Machine((0.8,))
+        run, before = (
+            Evidence.of(machine.round(gamma % 17) for gamma in range(count)) for _ in range(2)
+        )
+        compared: list[float] = []
+
+        def counted(by: float, each: float, compared: list[float] = compared) -> float:
+            compared.append(each)
+            return by * each
+
+        monkeypatch.setattr(evidence, "mul", counted)
+        forecasts.forecast(run, 4, before=before, others=[before], pass_costs=table(machine))
+        work.append(len(compared))
+    assert 0 < work[1] < 4 * work[0]  # bisection, of ten times as many
