@@ -190,7 +190,10 @@ def test_adapters_that_are_refused(
     assert "can't be merged into quantized weights" in line(adapter, quantize="int8")
 
     config = json.loads((adapter / "adapter_config.json").read_text())
-    for base, why in (("./gone", "is a PEFT adapter of ./gone: no folder ./gone"), (None, "tell")):
+    for base, why in (
+        ("./gone", "is a PEFT adapter of ./gone: no folder ./gone"),
+        (None, "does not name its base model"),
+    ):
         changed = config | {"base_model_name_or_path": base}
         (adapter / "adapter_config.json").write_text(json.dumps(changed))
         told = line(adapter)

@@ -365,13 +365,13 @@ async def test_filtering_reads_no_file_again(
         await stage.type("count")
         assert "turn    Count!" in stage.text
         await stage.type("s")
-        assert "None with “counts”" in stage.text and len(read) == 1
+        assert "No match for “counts”" in stage.text and len(read) == 1
         await stage.press("backspace", "enter", "r", "ctrl+u")
         await stage.type("Counting")
         await stage.press("enter")  # what has changed is read, and filtered as before
         assert "turn    Counting" in stage.text and len(read) == 2
         await stage.press("d", "d")
-        assert "None with “count”" in stage.text and len(read) == 3
+        assert "No match for “count”" in stage.text and len(read) == 3
 
 
 async def test_delete_asks_once_more(store: Store, kept: Path) -> None:
