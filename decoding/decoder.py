@@ -90,6 +90,7 @@ class Decoder:
         Raises InputError for a prompt that is empty or longer than the context and for logits that
         are not finite, InterruptedError when `cancelled()` between two chunks.
         """
+        prompt = list(map(int, prompt))  # also of a tensor
         if not prompt:
             raise InputError("the prompt is empty: give at least one token")
         require_room(self.target.context, "the prompt", len(prompt))
@@ -159,12 +160,14 @@ class Decoder:
             features = prompted.aux_hidden_states if aux else prompted.features
             try:
                 self.drafter.start(ids, prompted.first, features)
-            except Exception:  # it may not have seen all rows: the next start must reuse none
+            except BaseException:  # it may not have seen all rows: the next start must reuse none
                 self._cache.truncate(0)
                 self._ids = []
                 raise
             synchronize(self.target.device)
             self.draft_prefill_seconds = time.perf_counter() - begun
+        if prompted.complete and not self.target.keeps_features:
+            self.prompt = prompted.without_features()
         return prompted
 
     @torch.inference_mode()

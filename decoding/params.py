@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 Acceptance = Literal["exact", "typical"]
 Gamma = int | Literal["auto"] | None
@@ -52,6 +52,7 @@ BOUNDS = {
     "eagle_total_tokens": Bounds(least=2, most=1024),
     "eagle_top_k": Bounds(least=1, most=64),
 }
+WHOLE = {"top_k", "gamma", "max_new_tokens", "eagle_total_tokens", "eagle_top_k"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,8 @@ class Params:
     def __post_init__(self) -> None:
         if isinstance(self.gamma, str) and self.gamma != "auto":
             raise ValueError(f"gamma must be a number or auto, not '{self.gamma}'")
+        if self.acceptance not in get_args(Acceptance):
+            raise ValueError(f"acceptance must be exact or typical, not '{self.acceptance}'")
         _check(self)
 
 
@@ -112,6 +115,8 @@ def _check(settings: SamplingParams | Params) -> None:
         value = getattr(settings, each.name)
         if isinstance(value, (int, float)):
             BOUNDS[each.name].check(each.name, value)
+            if isinstance(value, float) and each.name in WHOLE:
+                raise ValueError(f"{each.name} must be a whole number, not {value}")
 
 
 _SAMPLING = frozenset(each.name for each in fields(SamplingParams))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torch import Tensor
 
@@ -34,6 +34,18 @@ class PrefilledPrompt:
     aux_hidden_states: Tensor | None
     complete: bool
     seconds: float
+
+    def without_features(self) -> PrefilledPrompt:
+        """For decoders that draft without them: they would take the memory of a layer or more as
+        long as the answer lasts."""
+        aux = self.aux_hidden_states
+        return replace(
+            self,
+            first=len(self.ids) - 1,
+            features=self.features[-1:].clone(),
+            aux_hidden_states=None if aux is None else aux[-1:].clone(),
+            complete=False,
+        )
 
 
 def require_room(context: int, name: str, tokens: int, advice: str = "shorten it") -> None:
@@ -70,18 +82,20 @@ def prefill(
     common = cache.length
     if (
         shared is not None
-        and shared.ids == tuple(prompt)
+        and shared.ids == tuple(prompt) == shared.cache.prompt_ids  # not since replaced
         and (not every_row or (shared.complete and shared.first <= common))
     ):
         cache.copy_rows(shared.cache, len(prompt), shared.states)
+        cache.prompt_ids = shared.ids
         return shared
     try:
         result = target.prefill(cache, prompt[common:], cancelled, keep)
-    except Exception:  # cancelled, or out of memory
+    except BaseException:  # cancelled, interrupted, or out of memory
         if every_row:  # the drafter would miss the features of these rows
             cache.truncate(0)
         raise
     synchronize(target.device)
+    cache.prompt_ids = tuple(prompt)
     return PrefilledPrompt(
         ids=tuple(prompt),
         cache=cache,

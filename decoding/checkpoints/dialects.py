@@ -92,7 +92,7 @@ def feature_width(
     if kind == "medusa":
         dialect = medusa_dialect(shapes)
         residual = MEDUSA_NAMES[dialect][0] if dialect else None
-        return next((s[0] for name, s in shapes.items() if residual and residual.match(name)), 0)
+        return next((s[0] for name, s in shapes.items() if residual and residual.match(name)), None)
     if kind == "model" or "fc.weight" not in shapes:
         return None
     # fc reads a token's embedding and the final state, or the states of several layers

@@ -51,6 +51,15 @@ def read_tensor_types(folder: Path) -> dict[str, str]:
     return {}
 
 
+def weight_files(folder: Path) -> list[Path]:
+    return _files(folder, "safetensors", "bin", "pt", "pth")
+
+
+def file_tensor_names(path: Path) -> list[str]:
+    """The names in one file. Raises any exception if it is broken, or only torch can read it."""
+    return list(_header(path) if path.suffix == ".safetensors" else _pickled(path))
+
+
 def read_tensor_names(folder: Path) -> set[str] | None:
     """The names in all files of weights; None if one of them can only be read by torch."""
     with suppress(Exception):

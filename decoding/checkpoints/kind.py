@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
 from decoding.checkpoints.dialects import detect_kind, medusa_dialect
 from decoding.checkpoints.files import read_config, read_tensors
+from decoding.checkpoints.headers import file_tensor_names, weight_files
 
 DrafterKind = Literal["medusa", "eagle", "draft"]
 
@@ -15,12 +17,16 @@ def drafter_kind(folder: Path) -> DrafterKind:
     """Medusa heads of any dialect, also inside a model; else a draft model; else an EAGLE head,
     where `read_eagle` reports if it is none. Raises InputError for files that can't be read."""
     names: list[str] = []
+    for path in weight_files(folder):
+        with suppress(Exception):  # trainers pickle other things beside the weights
+            names += file_tensor_names(path)
+    if not names:  # in formats of which only torch knows the names
 
-    def look(name: str) -> bool:
-        names.append(name)
-        return False
+        def look(name: str) -> bool:
+            names.append(name)
+            return False
 
-    read_tensors(folder, look)
+        read_tensors(folder, look)
     if medusa_dialect(names) is not None:
         return "medusa"
     of_modelopt = any(name.startswith("eagle_module.") for name in names)

@@ -14,6 +14,7 @@ Numbers of heads and layers are taken from the tensors, because published config
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ import torch
 from torch import Tensor
 
 from decoding.checkpoints.dialects import MEDUSA_NAMES, MedusaDialect, medusa_dialect
-from decoding.checkpoints.drafting import medusa_choices, with_choices
+from decoding.checkpoints.drafting import CHOICES, medusa_choices, with_choices
 from decoding.checkpoints.files import read_config, read_tensors, write_checkpoint, write_model
 from decoding.errors import InputError
 from decoding.trees.static import Choices
@@ -166,14 +167,20 @@ def write_merged(
         for i in range(heads.heads)
         for name, tensor in _named(heads, i, "v0.1")
     }
+    own = model.config
+    model.config = copy.deepcopy(own)
     model.config.update(
         {
             "medusa_num_heads": heads.heads,
             "medusa_num_layers": heads.layers,
             "medusa_accuracy": heads.accuracy,
+            CHOICES: heads.choices,
         }
     )
-    write_model(folder, model, tokenizer, tensors)
+    try:
+        write_model(folder, model, tokenizer, tensors)
+    finally:
+        model.config = own
 
 
 def _named(heads: MedusaWeights, i: int, dialect: MedusaDialect) -> list[tuple[str, Tensor]]:

@@ -110,7 +110,11 @@ class Eagle:
 
     @classmethod
     def from_pretrained(
-        cls, folder: str | Path, target: Target, tree: EagleTree | None = None
+        cls,
+        folder: str | Path,
+        target: Target,
+        tree: EagleTree | None = None,
+        verify_cost: Cost | None = None,
     ) -> Eagle:
         """Load an EAGLE head of any dialect from a folder, and make the target capture the layers
         that it reads. Raises InputError."""
@@ -118,7 +122,7 @@ class Eagle:
         weights = read_eagle(Path(folder), shape)
         if weights.config.aux_layers and target.aux_layers != weights.config.aux_layers:
             target.capture_layers(weights.config.aux_layers)
-        return cls(drafting_head(weights, target), target, tree)
+        return cls(drafting_head(weights, target), target, tree, verify_cost)
 
     @property
     def cache_bytes(self) -> int:
@@ -276,7 +280,9 @@ class Eagle:
             tree_mask = torch.cat([tree_mask[rows], self._itself(len(going))], dim=1)
             hidden = run(level, tokens[-1][going], hidden[rows], tree_mask)
         parents = torch.cat(frontiers).repeat_interleave(k)
-        return CandidatePool(torch.cat(tokens), parents, torch.cat(sums), k, len(tokens))
+        # NaN would be sorted before its parent
+        sums_of_all = torch.cat(sums).nan_to_num_(-torch.inf)
+        return CandidatePool(torch.cat(tokens), parents, sums_of_all, k, len(tokens))
 
     def _run(
         self, tokens: Tensor, hidden: Tensor, positions: Tensor, mask: Tensor | None

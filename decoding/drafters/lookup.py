@@ -27,13 +27,15 @@ class Lookup:
         self.default_gamma = default_gamma
         self._device = device
         self._max_ngram = max_ngram
-        self._indexed = 0  # ids whose n-grams are in the table
+        self._ids: list[int] = []  # the sequence
+        self._indexed = 0  # so many of its ids have their n-grams in the table
         # n-gram -> index of the token that followed its most recent occurrence
         self._follows: dict[tuple[int, ...], int] = {}
 
     def start(self, ids: Sequence[int], first: int = 0, features: Tensor | None = None) -> None:
-        self._indexed = 0
-        self._follows.clear()
+        if list(ids[: self._indexed]) != self._ids[: self._indexed]:  # else a next turn
+            self._indexed = 0
+            self._follows.clear()
         self._index(ids)
 
     def propose(self, context: DraftContext) -> Draft | None:
@@ -52,7 +54,7 @@ class Lookup:
         for n in range(min(self._max_ngram, len(ids) - 1), 0, -1):
             source = self._follows.get(tuple(ids[-n:]))
             if source is not None:
-                text = list(ids[source:])
+                text = list(ids[source : source + gamma])
                 while len(text) < gamma:
                     text += text
                 return text[:gamma]
@@ -63,4 +65,5 @@ class Lookup:
         for follower in range(max(self._indexed, 1), len(ids)):
             for n in range(1, min(self._max_ngram, follower) + 1):
                 self._follows[tuple(ids[follower - n : follower])] = follower
+        self._ids[self._indexed :] = ids[self._indexed :]
         self._indexed = len(ids)

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 from transformers import AttentionInterface
+from transformers.masking_utils import AttentionMaskInterface, sdpa_mask
 
 from decoding.errors import InputError
 
@@ -143,4 +144,15 @@ def causal_mask(rows: int, dtype: torch.dtype, device: torch.device) -> Tensor:
     return torch.full((1, 1, rows, rows), lowest, dtype=dtype, device=device).triu_(1)
 
 
+def library_mask(*args: Any, dtype: torch.dtype, **kwargs: Any) -> Tensor | None:
+    """The mask of a call that brings none of its own, such as transformers' `generate`: additive,
+    or None where it is plain causal (see `folded_attention`)."""
+    mask = sdpa_mask(*args, **kwargs)
+    if mask is None:
+        return None
+    lowest = torch.finfo(dtype).min
+    return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, lowest)
+
+
 AttentionInterface.register(NAME, folded_attention)
+AttentionMaskInterface.register(NAME, library_mask)

@@ -161,6 +161,7 @@ class TreeCache(Cache):
     ) -> None:
         super().__init__(layers=[])
         self.length = 0  # committed rows; later ones belong to the current pass
+        self.prompt_ids: tuple[int, ...] = ()  # a prompt whose rows are all here, the first ones
         self.capacity = 0
         self._dtype = dtype
         self._precision = precision
@@ -285,6 +286,8 @@ class TreeCache(Cache):
         if not 0 <= length <= self.length:
             raise ValueError(f"cannot truncate {self.length} rows to {length}")
         self.length = length
+        if length < len(self.prompt_ids):
+            self.prompt_ids = ()
 
     def states(self) -> list[Tensor]:
         """Copies of recurrent states; none in a cache of only keys and values."""

@@ -231,5 +231,5 @@ class LeanForward:
         self._aux_layers = tuple(layers)
 
     def lm_head(self, features: Tensor) -> Tensor:
-        logits = self._lm_head(features.flatten(0, -2))
+        logits = self._lm_head(features.reshape(-1, features.shape[-1]))
         return logits.view(*features.shape[:-1], -1)

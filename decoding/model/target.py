@@ -159,7 +159,7 @@ class Target:
 
     def logits(self, features: Tensor) -> Tensor:
         """[n, H] -> [n, V], as the model itself computes them: final scale or softcap included."""
-        return logits_of(self.model, features)
+        return scaled_logits(self.config, self.lm_head(features))
 
     def lm_head(self, features: Tensor) -> Tensor:
         """[n, H] -> [n, V], without the final scale or softcap of some models, which do not change
@@ -305,8 +305,12 @@ def logits_of(model: PreTrainedModel, features: Tensor) -> Tensor:
     """States after the final norm [..., H] -> logits [..., V] as the model itself computes them,
     including the final scale or softcap of some families. On the features' device, wherever the
     lm_head is."""
-    config: Any = model.config.get_text_config(decoder=True)
     logits: Tensor = model.get_output_embeddings()(features.to(model.dtype)).to(features.device)
+    return scaled_logits(model.config.get_text_config(decoder=True), logits)
+
+
+def scaled_logits(config: Any, logits: Tensor) -> Tensor:
+    """An lm_head's output with the final scale or softcap of some families."""
     if scale := getattr(config, "logit_scale", None):  # Cohere
         logits = logits * scale
     if divisor := getattr(config, "logits_scaling", None):  # Granite

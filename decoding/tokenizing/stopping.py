@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from decoding.errors import InputError
@@ -11,17 +11,21 @@ from decoding.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """`eos` ids end the output and are part of it; `texts` end it and are removed from the text."""
+    """`eos` ids end the output and are part of it; `texts` end it and are removed from the text,
+    which `decode` makes of ids."""
 
     eos: frozenset[int] = frozenset()
     texts: tuple[str, ...] = ()
-    decode: Callable[[Sequence[int]], str] = field(default=lambda ids: "")
+    decode: Callable[[Sequence[int]], str] | None = None
 
     def cut(self, before: Sequence[int], emitted: Sequence[int]) -> int | None:
         """How many of `emitted` (that follow `before`) belong to the output, None if it does not
-        end yet. The earliest stop of either kind counts."""
+        end yet. The earliest stop of either kind counts. Raises ValueError for texts without
+        `decode`."""
         end = next((i + 1 for i, token in enumerate(emitted) if token in self.eos), None)
         if self.texts:
+            if self.decode is None:
+                raise ValueError("stop texts need a function that decodes ids")
             # A stop text may begin in earlier tokens. Every token adds at least one byte, so this
             # many tokens contain it.
             reach = max(len(t.encode()) for t in self.texts) + 8

@@ -33,6 +33,8 @@ def tree_tensors(shape: TreeShape, device: torch.device) -> TreeTensors:
 
 
 def _tree_mask(shape: TreeShape) -> Tensor:
+    if shape.is_chain:
+        return torch.ones(len(shape), len(shape), dtype=torch.bool).tril_()
     mask = np.eye(len(shape), dtype=bool)  # numpy: a tenth of torch's time a row
     for node, parent in enumerate(shape.parents[1:], 1):
         mask[node] |= mask[parent]

@@ -48,12 +48,17 @@ class Noise:
             self._rows = torch.cat([self._rows, exponential(block, self._position_noise)])
         return self._rows[:positions]
 
-    def at(self, tree: DraftTree) -> Tensor:
-        """The noise of each node's next position, [n, width]."""
-        if tree.is_chain:
-            return self.ahead(len(tree))
+    def at(self, tree: DraftTree | None, ids: Tensor | None = None) -> Tensor:
+        """The noise of each node's next position (None: of the next one), [n, width]; with `ids`
+        [n, k] that of these tokens only."""
+        if tree is None or tree.is_chain:
+            rows = self.ahead(1 if tree is None else len(tree))
+            return rows if ids is None else rows.gather(-1, ids)
         tensors = tree.tensors
-        return self.ahead(tensors.max_depth + 1).index_select(0, tensors.depths)
+        rows = self.ahead(tensors.max_depth + 1)
+        if ids is not None:
+            return rows[tensors.depths[:, None], ids]
+        return rows.index_select(0, tensors.depths)
 
     def advance(self, positions: int) -> None:
         """Drop the noise of `positions` committed tokens."""

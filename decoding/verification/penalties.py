@@ -4,7 +4,7 @@ acceptance stays exact."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -33,21 +33,28 @@ def penalize(
     logits = logits.float()
     r, p = sampling.repetition_penalty, sampling.presence_penalty
     if r != 1.0:
-        seen = _seen(logits, ids, tree)
-        logits = torch.where(seen, torch.where(logits > 0, logits / r, logits * r), logits)
+        logits = _where_seen(logits, ids, tree, lambda x: torch.where(x > 0, x / r, x * r))
     if p != 0.0:
-        logits = logits - p * _seen(logits, ids[prompt_length:], tree)
+        logits = _where_seen(logits, ids[prompt_length:], tree, lambda x: x - p)
     return logits
 
 
-def _seen(logits: Tensor, ids: Sequence[int], tree: DraftTree | None) -> Tensor:
-    """bool [n, V]: the tokens among `ids` and on each node's path."""
-    seen = torch.zeros(logits.shape, dtype=torch.bool, device=logits.device)
-    if ids:
-        seen[:, upload(ids, logits.device)] = True
-    if tree is not None and len(tree) > 1:
-        path = tree.tensors.mask.float()
-        path[:, 0] = 0.0  # the root is one of the ids
-        on_path = torch.zeros(logits.shape, device=logits.device)
-        seen |= on_path.scatter_add_(1, tree.tokens.expand(len(tree), -1), path) > 0
-    return seen
+def _where_seen(
+    logits: Tensor,
+    ids: Sequence[int],
+    tree: DraftTree | None,
+    change: Callable[[Tensor], Tensor],
+) -> Tensor:
+    """`logits` [n, V] after `change` of those of the tokens among `ids` and on each node's path.
+    Only the columns of these tokens are computed: a vocabulary is many times as large."""
+    tokens = logits.new_empty(0, dtype=torch.long) if tree is None else tree.tokens[1:]
+    known = upload(list(set(ids)), logits.device) if ids else tokens[:0]
+    columns = torch.cat([known, tokens])
+    own = logits.index_select(1, columns)
+    changed = change(own)
+    if tree is not None and len(tokens):
+        path = tree.tensors.mask[:, 1:].float()
+        seen = path @ (tokens[:, None] == columns).float() > 0
+        seen |= torch.cat([torch.ones_like(known).bool(), (tokens[:, None] == known).any(1)])
+        changed = torch.where(seen, changed, own)
+    return logits.index_copy(1, columns, changed)  # what stands twice has the same values

@@ -114,14 +114,13 @@ def next_tokens(
     if sampling.greedy:
         return mark_invalid(logits.argmax(-1), logits)
     logits, sizes = logits.float(), _top_sizes(logits, sampling)
-    rows = noise.ahead(1) if tree is None else noise.at(tree)
     if sizes:
         ids, p, enough = _top(logits, sampling, sizes[0])
         if enough.all():
-            won = mark_invalid(exponential_race(p, rows.gather(-1, ids)), p)
+            won = mark_invalid(exponential_race(p, noise.at(tree, ids)), p)
             return torch.where(won < 0, won, ids.gather(-1, won.clamp_min(0)[:, None])[:, 0])
     p = _warped(logits, sampling, sizes[1:])
-    return mark_invalid(exponential_race(p, rows), p)
+    return mark_invalid(exponential_race(p, noise.at(tree)), p)
 
 
 def mark_invalid(tokens: Tensor, weights: Tensor) -> Tensor:

@@ -30,6 +30,11 @@ def oracle_answer(gamma: int, stop: Stop, new: int = 16) -> Decoder:
     return decoder
 
 
+def test_stop_texts_need_text() -> None:
+    with pytest.raises(ValueError, match="need a function that decodes"):
+        Stop(texts=("END",)).cut([], [1, 2])
+
+
 @pytest.mark.parametrize("gamma", [0, 1, 3, 9])
 @pytest.mark.parametrize("position", FIRST_SEEN)
 def test_eos_at_every_place_of_a_round(position: int, gamma: int) -> None:

@@ -27,6 +27,17 @@ def test_what_is_out_of_bounds_is_refused(values: dict[str, Any], complaint: str
     assert str(refused.value) == complaint
 
 
+@pytest.mark.parametrize("values", [{"gamma": 2.5}, {"max_new_tokens": 2.0}, {"top_k": 2.5}])
+def test_what_is_counted_is_whole(values: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=f"{next(iter(values))} must be a whole number"):
+        with_settings(Params(), values)
+
+
+def test_an_acceptance_rule_that_there_is_not() -> None:
+    with pytest.raises(ValueError, match="acceptance must be exact or typical, not 'fast'"):
+        Params(acceptance="fast")  # type: ignore[arg-type]
+
+
 def test_an_integer_that_no_float_holds() -> None:
     assert SamplingParams(top_k=10**400).top_k == 10**400
     with pytest.raises(ValueError, match="gamma must be 0 or more, at most 64"):

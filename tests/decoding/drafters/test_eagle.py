@@ -250,6 +250,72 @@ def test_a_prefill_is_shared_with_lanes_that_do_not_draft(first: str) -> None:
             assert decoder.generated == hf_greedy("llama", prompt, 10)
 
 
+def test_a_prompt_that_its_cache_no_longer_has_is_computed() -> None:
+    target = Target(build("llama"))
+    leader, follower = Decoder(target), Decoder(target)
+    params, other = Params(max_new_tokens=10), [3, 1, 4, 1, 5]
+    leader.start(PROMPT, params, 0)
+    shared = leader.prompt
+    for prompt in (other, [*other, *PROMPT, *PROMPT]):
+        leader.start(prompt, params, 0)
+        follower.start(PROMPT, params, 0, shared=shared)
+        assert follower.prompt is not shared
+        while not follower.finished:
+            follower.step(params)
+        assert follower.generated == hf_greedy("llama", PROMPT, 10)
+
+
+def test_features_of_a_prompt_are_kept_only_where_others_need_them() -> None:
+    target = Target(build("llama"))
+    decoder = Decoder(target, eagle(target))
+    for keeps, rows in ((False, 1), (True, len(PROMPT) - 1)):
+        target.keeps_features = keeps
+        decoder.start([7, *PROMPT] if keeps else PROMPT, Params(), 0)
+        assert decoder.prompt is not None and decoder.prompt.complete is keeps
+        assert len(decoder.prompt.features) >= rows
+        assert keeps or len(decoder.prompt.features) == 1
+
+
+@pytest.mark.parametrize("where", ["target", "head"])
+def test_a_prefill_that_is_interrupted_by_a_key(
+    where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = Target(build("llama"))
+    decoder = Decoder(target, eagle(target))
+    list(decoder.generate(PROMPT, Params(max_new_tokens=5)))
+    longer = [*PROMPT, 4, 9, 1, 2]
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        owner = target if where == "target" else decoder.drafter
+        patch.setattr(owner, "prefill" if where == "target" else "start", interrupted)
+        decoder.start(longer, Params(max_new_tokens=10), 0)
+    assert ids_of(decoder, longer) == hf_greedy("llama", longer, 10)
+
+
+def ids_of(decoder: Decoder, prompt: list[int]) -> list[int]:
+    for _ in decoder.generate(prompt, Params(max_new_tokens=10)):
+        pass
+    return decoder.generated
+
+
+def test_guesses_that_are_no_numbers_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    target = Target(build("llama"))
+    drafter = eagle(target)
+    computed = drafter._forward.logits
+
+    def broken(hidden: Tensor) -> Tensor:
+        logits = computed(hidden).clone()
+        if len(logits) > 1:  # below the root
+            logits[0, 0] = math.inf
+        return logits
+
+    monkeypatch.setattr(drafter._forward, "logits", broken)
+    assert ids_of(Decoder(target, drafter), PROMPT) == hf_greedy("llama", PROMPT, 10)
+
+
 def test_after_a_draft_that_broke_the_same_prompt_can_be_answered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

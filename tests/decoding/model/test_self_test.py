@@ -33,10 +33,25 @@ def test_what_runs_exactly_passes(family: str, dtype: torch.dtype) -> None:
     self_test(Target(build(family).to(dtype)))  # type: ignore[arg-type]
 
 
-def test_a_mask_of_its_own_that_sees_the_future() -> None:
-    target = Target(tf.DogeForCausalLM(tf.DogeConfig(**TINY)))
-    with pytest.raises(InputError, match="doge gives other logits for rows one by one and at once"):
-        self_test(target)
+class SeesTheFuture(tf.LlamaForCausalLM):
+    """Each row reads the mean of all rows of its pass."""
+
+    def forward(self, input_ids: Tensor, position_ids: Tensor, **rest: Any) -> Any:
+        rows = self.get_input_embeddings()(input_ids)
+        seen = rows + rows.mean(1, keepdim=True)
+        return super().forward(inputs_embeds=seen, position_ids=position_ids, **rest)
+
+
+def test_rows_that_see_the_future() -> None:
+    model = SeesTheFuture(FAMILIES["llama"]()[1])
+    model.load_state_dict(build("llama").state_dict())
+    with pytest.raises(InputError, match="llama gives other logits for .* at once"):
+        self_test(Target(model))
+
+
+def test_a_mask_of_its_own_that_is_made_from_the_usual_one() -> None:
+    torch.manual_seed(0)
+    self_test(Target(filled(tf.DogeForCausalLM(tf.DogeConfig(**TINY)))))
 
 
 _LOST = " gives other logits for .*lose their state"

@@ -154,6 +154,20 @@ def test_target_and_heads_are_quantized_together(
     assert ar["token_ids"][0] == int(rounded(prompt).logits[0, -1].argmax())
 
 
+def test_a_merged_folder_has_the_tree_and_the_model_stays_as_it_was(
+    family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    tokenizer = AutoTokenizer.from_pretrained(family_folders.target)
+    model = load(family_folders.target)
+    before = model.config.to_dict()
+    heads = attach(model, 2, own_lm_heads=True)
+    heads.choices = ((0,), (0, 0), (1,))
+    write_merged(heads, tmp_path / "out", model, tokenizer)
+    config = model.config
+    read = read_medusa(tmp_path / "out", config.hidden_size, config.vocab_size)
+    assert read.choices == heads.choices and config.to_dict() == before
+
+
 def test_heads_that_share_the_lm_head_are_not_merged(
     family_folders: FamilyFolders, tmp_path: Path
 ) -> None:

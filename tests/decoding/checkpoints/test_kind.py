@@ -1,0 +1,34 @@
+"""The kind of a drafter is read from the headers of its files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from decoding.checkpoints import files
+from decoding.checkpoints.kind import drafter_kind
+
+HEAD = {"fc.weight": torch.zeros(8, 16), "layers.0.mlp.up_proj.weight": torch.zeros(8, 8)}
+
+
+def test_what_trainers_leave_beside_the_weights_is_not_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_file(HEAD, tmp_path / "model.safetensors")
+    torch.save({"step": 3, "args": Path("x")}, tmp_path / "trainer_state.pt")
+
+    def loaded(*_: object) -> None:
+        raise AssertionError("loaded a pickle")
+
+    monkeypatch.setattr(files, "_unpickled", loaded)
+    assert drafter_kind(tmp_path) == "eagle"
+
+
+def test_heads_beside_the_model_that_they_are_for(tmp_path: Path) -> None:
+    save_file({"model.embed_tokens.weight": torch.zeros(9, 8)}, tmp_path / "model.safetensors")
+    heads = {"0.0.linear.weight": torch.zeros(8, 8), "0.0.linear.bias": torch.zeros(8)}
+    torch.save(heads, tmp_path / "medusa_lm_head.pt")
+    assert drafter_kind(tmp_path) == "medusa"
