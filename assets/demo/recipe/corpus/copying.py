@@ -22,6 +22,7 @@ from assets.demo.recipe.corpus.text import (
     listed,
     read_topics,
     sentence,
+    with_article,
 )
 from assets.demo.recipe.corpus.wordplay import TEXT, TEXT_WORDS, plural_of
 
@@ -537,8 +538,54 @@ def _did(rng: random.Random) -> Job:
     return Job("past", now, then) if now != then else _did(rng)
 
 
+# Of one and of several: what is often said wrong, and how it is right. {l}: likes and dislikes.
+MISTAKES = (
+    ("dont {l} {xs}", "doesn't {l} {xs}", "don't {l} {xs}"),
+    ("don't {l} {xs}", "doesn't {l} {xs}", "don't {l} {xs}"),
+    ("dont {l} no {xs}", "doesn't {l} any {xs}", "don't {l} any {xs}"),
+    ("dont have no {xs}", "doesn't have any {xs}", "don't have any {xs}"),
+    ("not {l} {xs}", "doesn't {l} {xs}", "don't {l} {xs}"),
+    ("has got no {xs}", "has no {xs}", "have no {xs}"),
+    ("be in {p}", "is in {p}", "are in {p}"),
+    ("were in {p}", "was in {p}", "were in {p}"),
+    ("was in {p}", "was in {p}", "were in {p}"),
+    ("have {t} {x}", "has {t} {x}", "have {t} {x}"),
+    ("has {t} {x}", "has {t} {x}", "have {t} {x}"),
+    ("want buy {t} {x}", "wants to buy {t} {x}", "want to buy {t} {x}"),
+    ("can to see the {x}", "can see the {x}", "can see the {x}"),
+    ("is more bigger then {n}", "is bigger than {n}", "are bigger than {n}"),
+    ("are happy today", "is happy today", "are happy today"),
+    ("is going to {p} yesterday", "went to {p} yesterday", "went to {p} yesterday"),
+    ("didn't went to {p}", "didn't go to {p}", "didn't go to {p}"),
+    ("didnt saw the {x}", "didn't see the {x}", "didn't see the {x}"),
+)
+
+
+def _mistaken(rng: random.Random) -> Job:
+    """A sentence with a mistake as learners of English make it."""
+    who = rng.choice((*ACTORS, "he", "she", "we", "they", "you"))
+    who = subjects.rare_name(rng) if rng.random() < 0.3 else who
+    number = 2 if who in ("we", "they", "you") else 1
+    forms = rng.choice(MISTAKES)
+    if forms[0] == forms[number]:
+        return _mistaken(rng)
+    thing = rng.choice(subjects.OBJECTS + subjects.ANIMALS)
+    thing = subjects.made_up(rng) if rng.random() < 0.3 else thing
+    values = {
+        "l": rng.choice(("like", "like", "want", "need", "eat", "know")), "x": thing,
+        "xs": plural_of(thing), "t": with_article(thing).partition(" ")[0], "p": _line(rng, "{p}"),
+        "n": _line(rng, "{n}"),
+    }  # fmt: skip
+    wrong, right = (forms[at].format_map(values) for at in (0, number))
+    end = rng.choice(("", "", "."))
+    said = who if rng.random() < 0.6 else sentence(who)
+    return Job("grammar", f"{said} {wrong}{end}", f"{sentence(who)} {right}.")
+
+
 def _grammar(rng: random.Random, held_out: bool) -> Job:
-    """A sentence whose verb has the wrong form."""
+    """A sentence with a mistake, mostly a verb in the wrong form."""
+    if rng.random() < 0.5:
+        return _mistaken(rng)
     verb, _, rest = rng.choice(ACTS).partition(" ")
     past = rng.random() < 0.6
     who, when = rng.choice((*ACTORS, "I", "we", "they")), rng.choice(PAST if past else NOW)

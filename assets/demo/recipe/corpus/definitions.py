@@ -36,7 +36,9 @@ ALL = (
 )  # fmt: skip
 ALL_KEPT = ("could you tell me about {x}", "give me a fact about {x}")
 WORD = ("{x}", "{x}?", "define {x}", "what does {x} mean", "[definition|meaning] of {x}",
-        "what does the word {x} mean", "the word {x}", "do you know the word {x}")  # fmt: skip
+        "what does the word {x} mean", "the word {x}", "do you know the word {x}",
+        "what is the meaning of [|the word] {x}", 'what does [|the word] "{x}" mean',
+        'what is the meaning of [|the word] "{x}"', "[explain|define] the word {x}")  # fmt: skip
 WORD_KEPT = ("what is the definition of {x}",)
 # How often there is asked for one, for all of them, and for the word.
 WAYS = (0.55, 0.33, 0.12)

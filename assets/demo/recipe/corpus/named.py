@@ -63,7 +63,7 @@ PARTS = {
 }
 SHAPES = {
     "clause": 44, "hero": 12, "place": 9, "heroplace": 9, "mood": 5, "listener likes": 8,
-    "listener who": 4, "listener": 3, "begin": 9, "bare": 9, "pair": 7,
+    "listener who": 4, "listener": 3, "begin": 9, "bare": 9, "pair": 14,
 }  # fmt: skip
 SECTIONS = ("place", "mood", "listener likes", "listener who", "listener", "begin")
 CALM, ANY = ("bedtime", "happy"), ("bedtime", "happy", "sad", "funny", "scary", "exciting")
