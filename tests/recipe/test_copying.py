@@ -10,7 +10,7 @@ import pytest
 
 from assets.demo.recipe.corpus import copying, manners, random_text, subjects, unknown
 from assets.demo.recipe.corpus.copying import Job
-from assets.demo.recipe.corpus.text import Conversation
+from assets.demo.recipe.corpus.text import Conversation, sentence
 
 SOURCES = (copying, manners, random_text, unknown)
 DIGITS = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -87,7 +87,10 @@ def expected(job: Job) -> str:
 
 
 def is_corrected(job: Job) -> bool:
-    """Only the verb differs, and it has the form that the subject and the time want."""
+    """A mistake of learners is corrected, or only the verb differs, and it has the form that the
+    subject and the time want."""
+    if not job.answer.rstrip(".").endswith(copying.PAST + copying.NOW):
+        return any(is_corrected_as(job, *forms) for forms in copying.MISTAKES)
 
     def forms(verb: str) -> set[str]:
         return {verb, *(copying.conjugated(verb, past, False) for past in (True, False))}
@@ -98,6 +101,23 @@ def is_corrected(job: Job) -> bool:
     past = re.search(r"(yesterday|last \w+)\.$", job.answer) is not None
     many = job.answer.startswith(("I ", "We ", "They "))
     return wrong in forms(verb) and right == copying.conjugated(verb, past, many)
+
+
+def is_corrected_as(job: Job, wrong: str, for_one: str, for_several: str) -> bool:
+    """What the slots of `wrong` hold stands in those of the right form for the subject, too."""
+
+    def found(form: str, text: str) -> dict[str, str] | None:
+        slots = re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+)", re.escape(form))
+        match = re.fullmatch(rf"(?P<who>.+?) {slots}", text.removesuffix("."))
+        return match.groupdict() if match else None
+
+    before = found(wrong, job.text)
+    several = before is not None and before["who"].lower() in ("we", "they", "you")
+    after = found(for_several if several else for_one, job.answer)
+    if before is None or after is None or job.text.rstrip(".") == job.answer.rstrip("."):
+        return False
+    before["who"] = sentence(before["who"])
+    return all(before[slot] == after[slot] for slot in after)
 
 
 @pytest.mark.parametrize("kind", copying.KINDS)
