@@ -16,7 +16,15 @@ SYNONYMS = {
     "--speculative-num-draft-tokens": "--gamma",
     "--num-assistant-tokens": "--gamma",
     "--max-tokens": "--max-new-tokens",
+    "-m": "--target",
+    "-p": "--prompt",
+    "-n": "--max-new-tokens",
+    "--data": "--prompts",
+    "--dataset": "--prompts",
 }
+
+
+CLOSE = 0.7  # from which likeness one is suggested
 
 
 def meant_by(written: str, options: Collection[str]) -> list[str]:
@@ -25,4 +33,4 @@ def meant_by(written: str, options: Collection[str]) -> list[str]:
     if SYNONYMS.get(written) in options:
         return [SYNONYMS[written]]
     longer = sorted(each for each in options if each.startswith(written))
-    return longer or get_close_matches(written, options)
+    return longer or get_close_matches(written, options, cutoff=CLOSE)

@@ -71,13 +71,11 @@ def verdict(best: dict[str, Any], rows: list[dict[str, Any]], measured: bool) ->
     )
     doubt = "?" * exceeds_tau(best["speedup"], row["tokens_per_pass"])
     use = "Measure again; so far the best is" if doubt else "Use"
+    ties = f" (or {', '.join(map(_short, best['ties']))}: as fast here)" if best["ties"] else ""
     lines = [
-        f"→ {use} {_short(best['name'])}: {best['speedup']:.2f}{doubt} times as fast as the target "
-        f"alone ({sure})."
+        f"→ {use} {_short(best['name'])}{ties}: {best['speedup']:.2f}{doubt} times as fast as the "
+        f"target alone ({sure})."
     ]
-    if best["ties"]:
-        ties = ", ".join(map(_short, best["ties"]))
-        lines.append(f"These answers can't distinguish it from: {ties}.")
     if any("?" in figure_cells(row, 0)[1] for row in rows):
         lines.append(INCREDIBLE)
     batches = row["batch_speedups"].items()

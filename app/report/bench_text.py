@@ -136,7 +136,8 @@ def _notes(report: Row) -> list[str]:
     facts = [pluralize(report["prompts"], "prompt"), pluralize(report["repeats"], "repeat")]
     if report["threads"] is not None:
         facts += [f"{report['device']} {report['dtype']}", pluralize(report["threads"], "thread")]
-    notes.append(f"{', '.join(facts)}, batch size 1; medians over the repeats")
+    facts += ["batch size 1", f"seed {report['settings']['seed']}"]
+    notes.append(f"{', '.join(facts)}; medians over the repeats")
     return notes
 
 

@@ -103,12 +103,14 @@ def _shares(what: str, key: str | int, counts: Tally) -> Row:
 
 def format_rejections(document: Mapping[str, Any], most: int) -> str:
     """As text: for each lane the `most` rejections with the highest q, and its shares."""
+    settings = document["settings"]
     blocks = [
         "\n".join(line.rstrip() for line in _lane_lines(lane, most)) for lane in document["lanes"]
     ]
     blocks += [f"[{name}] not available: {why}" for name, why in document["unavailable"].items()]
     if document["first_turns_only"]:
         blocks.append("Only the first turn of each conversation was answered.")
+    blocks.append(f"temperature {settings['temperature']:g}, seed {settings['seed']}")
     return "\n\n".join(blocks)
 
 

@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from io import BufferedIOBase
+from json import JSONDecodeError
 from pathlib import Path
 from typing import Any
 
@@ -156,7 +157,10 @@ def _parse(line: bytes, where: str) -> Record:
     except UnicodeDecodeError as error:
         raise InputError(f"{where}: not UTF-8; save the file as UTF-8") from error
     except ValueError as error:
-        raise InputError(f"{where}: not valid JSON ({error})") from error
+        why = str(error)
+        if isinstance(error, JSONDecodeError):  # whose own line would be 1, behind that of `where`
+            why = f"{error.msg} at character {error.pos + 1}"
+        raise InputError(f"{where}: not valid JSON: {why}") from error
     if not isinstance(record, dict):
         raise InputError(f'{where}: give a JSON object such as {{"prompt": "Hello"}}')
     return record

@@ -32,7 +32,7 @@ from app.tui.state.last_settings import last_settings
 from app.tui.state.sliders import describe_settings
 from app.tui.state.startup import Startup
 from decoding.errors import InputError
-from decoding.params import flat
+from decoding.params import Params, flat
 
 TITLE_CHARACTERS = 30  # in a notice
 
@@ -118,7 +118,8 @@ class ConversationActions(AppBase):
                 self.reopen(path)
 
         undo = self.state.keys["run.undo"]
-        self.push_screen(ConversationsScreen(store, self.delete_conversation, undo), reopen)
+        chosen = ConversationsScreen(store, recorder.path, self.delete_conversation, undo)
+        self.push_screen(chosen, reopen)
 
     def delete_conversation(self, entry: Entry) -> None:
         """Keeps its content until the app is left. Raises InputError and OSError."""
@@ -232,9 +233,11 @@ def reopened_notice(recording: Recording, state: AppState) -> str:
     assert recording.loaded is not None and state.loaded is not None
     other = recording.loaded.target
     suffix = "" if other == state.loaded.target else f", answered by {other}"
-    answered = {name for turn in recording.turns for name in turn.answers}
-    if unseen := sorted(answered - set(state.lanes)):
-        suffix += f"; not among the present lanes: {', '.join(unseen)}"
+    answered = {name: lane.info for turn in recording.turns for name, lane in turn.lanes.items()}
+    unseen = [info for name, info in answered.items() if name not in state.lanes]
+    if unseen:
+        titles = (f"{x.title} {describe_settings(x.overrides, Params())}".strip() for x in unseen)
+        suffix += f"; not among the present lanes: {', '.join(titles)}"
     return f"“{shortened(recording.title, TITLE_CHARACTERS)}” continues here{suffix}"
 
 

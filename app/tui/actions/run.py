@@ -142,9 +142,10 @@ class RunActions(AppBase):
         state = self.state
         own = [lane.effective_params(state.params) for lane in state.lanes.values() if lane.active]
         if state.turns and all(params.sampling.greedy for params in own):
-            key = state.keys["view.temperature"]
+            leave, key = state.keys["run.stop"], state.keys["view.temperature"]
+            keys = f"{leave}, then {key}" if self.main.writing else key
             always = "At temperature 0 the answer is always the same"
-            self.show_notice(f"{always}: {key} goes to the temperature slider")
+            self.show_notice(f"{always}: {keys} goes to the temperature slider")
         else:
             self._run_again(redraw=True)
 
@@ -335,6 +336,8 @@ class RunActions(AppBase):
             )
         elif not state.turns:
             state.show_notice("Ask something first: the test continues from the last answer")
+        elif lane.strategy.is_baseline:
+            state.show_notice(f"{label} is plain sampling itself: test a lane that drafts")
         else:
             self.push_screen(SamplingTestScreen(self.engine, lane.info.name, label))
         self.main.show_state()

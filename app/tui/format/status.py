@@ -13,7 +13,7 @@ from app.tui.format.welcome import topics_of_demo
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import Phase
 
-QUEUED_CELLS = 24
+QUEUED_CELLS, QUEUED_BAR = 24, 8  # of a waiting question, of the bar before it
 SLOW_SECONDS = 5.0  # loading so long says for how long
 
 
@@ -111,18 +111,21 @@ def status_left(state: AppState, verdict: Verdict | None = None, commands: str =
     if state.ended:
         return [Part(f"{state.ended}: {state.keys['run.again']} restarts it", "$error")]
     if state.queued:
-        what = f" ({state.loading.what})" if state.loading else ""
+        queued = f"“{shortened(state.queued[-1], QUEUED_CELLS)}”"
+        back = Part(f"; {state.keys['run.stop']} takes it back", "$primary", 1)
+        if not state.loaded:
+            return [
+                Part(f"{loading(state, QUEUED_BAR)}, then {queued} is answered", "$primary"),
+                back,
+            ]
         done = "this answer is done" if state.running else "the conversation is open"
-        done = done if state.loaded else f"loading is done{what}"
-        then = f"“{shortened(state.queued[-1], QUEUED_CELLS)}” runs when {done}"
-        if (before := len(state.queued) - 1) and state.loaded:
+        then = f"{queued} runs when {done}"
+        if before := len(state.queued) - 1:
             then += f", after {pluralize(before, 'question')}"
-        return [Part(f"{then}; {state.keys['run.stop']} takes it back", "$primary")]
+        return [Part(then, "$primary"), back]
     if state.loading or not (state.loaded or state.failure):
         opens = ", then the conversation opens" * state.opening
-        waited = state.loading_seconds
-        time = f" · {waited:.0f} s" * (waited >= SLOW_SECONDS)
-        return [Part(progress(state.loading) + time + opens, "$primary")]
+        return [Part(loading(state) + opens, "$primary")]
     if state.opening:
         return [Part("Opening the conversation", "$primary")]
     if state.download:
@@ -139,6 +142,12 @@ def status_left(state: AppState, verdict: Verdict | None = None, commands: str =
         opens = state.keys["app.conversations"]
         return [Part(f"{opens} opens an earlier conversation, with its settings", "$quiet", 1)]
     return []
+
+
+def loading(state: AppState, cells: int = 20) -> str:
+    """What is being loaded, how far, and for how long if that is long."""
+    waited = state.loading_seconds
+    return progress(state.loading, cells) + f" · {waited:.0f} s" * (waited >= SLOW_SECONDS)
 
 
 def progress(loading: Loading | None, cells: int = 20) -> str:

@@ -63,7 +63,7 @@ RUN_KEYS = [
         "Pause or resume, between two rounds; after a run: replay it in slow motion; "
         "also from an empty prompt"),
     key("n", "step", "One round", "run.step",
-        "Pause and run exactly one round of the lane in focus"),
+        "Step: pause and run exactly one round of the lane in focus"),
     key("N", "step_all", "A round each", "run.step_all",
         "Pause and run exactly one round of every lane"),
     key("m", "schedule", "Race / fair", "run.schedule",
@@ -74,7 +74,7 @@ RUN_KEYS = [
         "Sample the next tokens many times, by the lane in focus and by plain sampling, and test "
         "whether the two differ"),
     key("ctrl+n", "new_conversation", "New conversation", "run.new",
-        "Clear all turns and start again"),
+        "Reset the chat: clear all turns and start again"),
     key("ctrl+z", "undo", "Undo", "run.undo",
         "Undo the last change: typing, settings, lanes or the conversation; in the prompt typing "
         "is undone before an answer"),

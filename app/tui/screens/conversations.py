@@ -18,7 +18,7 @@ TITLE_CHARACTERS = 60
 
 
 class ConversationsScreen(SavedList[Entry, Path]):
-    """Returns the file of the chosen conversation. `delete` deletes one, or raises InputError;
+    """Returns the file of the chosen conversation. `open_now` is marked; `delete` deletes one, or raises InputError;
     `undo` is the key that brings it back."""
 
     HEADING = "Conversations"
@@ -34,9 +34,11 @@ class ConversationsScreen(SavedList[Entry, Path]):
                 tooltip="Delete it; asks first"),
     ]  # fmt: skip
 
-    def __init__(self, store: Store, delete: Callable[[Entry], None], undo: str) -> None:
+    def __init__(
+        self, store: Store, open_now: Path | None, delete: Callable[[Entry], None], undo: str
+    ) -> None:
         super().__init__()
-        self._store, self._delete, self._undo = store, delete, undo
+        self._store, self._open_now, self._delete, self._undo = store, open_now, delete, undo
 
     def entries(self) -> list[Entry]:
         return self._store.entries()
@@ -44,7 +46,8 @@ class ConversationsScreen(SavedList[Entry, Path]):
     def line(self, entry: Entry) -> Content:
         turns = pluralize(entry.turns, "turn")
         when = f"{entry.changed:%Y-%m-%d %H:%M}"
-        return Content(f"{when}  {turns:<8}  {shortened(entry.title, TITLE_CHARACTERS)}")
+        mark = "▸" if entry.path == self._open_now else " "
+        return Content(f"{when} {mark} {turns:<8}  {shortened(entry.title, TITLE_CHARACTERS)}")
 
     def name_of(self, entry: Entry) -> str:
         return entry.title

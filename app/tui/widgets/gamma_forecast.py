@@ -106,7 +106,7 @@ def forecast_line(found: Forecast, alpha: float | None, width: int) -> Content:
     if best == 0 and not ahead:
         advice = f" drafting does not pay here: γ0 ≈ {speed(found.speeds[0])} tok/s"
     else:
-        word = "" if ahead else "best "
+        word = "" if ahead else "best tried " if width >= WIDE else "best "
         advice = f" {word}γ{best} ≈ {speed(found.speeds[best])}{error(found, best)} tok/s"
     parts += [(advice, "bold $accepted"), " · "]
     parts += [(f"now γ{now}{'?' * (now > seen)} {speed(found.now)}", styles[now // each])]

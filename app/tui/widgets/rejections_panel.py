@@ -41,7 +41,7 @@ from app.tui.widgets.edge_scrollbar import EdgeScroll, EdgeScrollBarRender
 from app.tui.widgets.panel import MIN_ROWS, Panel, rows_of, title_of
 
 NOTHING_YET = "No draft yet: rejections appear with the answer."
-ALL_RIGHT = "Nothing was rejected: {} of this answer agreed with the target."
+ALL_RIGHT = "In this answer nothing was rejected: the target agreed with {}."
 MAX_COMPARED = 2  # columns beside the lane's own
 FROM_A_SERVER = "A server does not report which drafts were rejected."
 EDGES_CELLS = 3  # of the table: frame, padding, scrollbar

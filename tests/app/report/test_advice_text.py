@@ -25,8 +25,9 @@ def test_the_verdict_says_how_sure_it_is_and_up_to_which_batch_it_pays() -> None
     assert batches.startswith("Larger batches, by measured passes: 1: 2.00x, ")
     assert batches.endswith("4: 0.90x; it stops paying at about 4 sequences at once.")
     paying = {**ROW, "stops_paying_at": None, "ties": ["eagle:gamma=2:temperature=0"]}
-    assert verdict(paying, [ROW], measured=False)[1:] == [
-        "These answers can't distinguish it from: eagle:gamma=2.",
+    use, *rest = verdict(paying, [ROW], measured=False)
+    assert use.startswith("→ Use draft:gamma=4 (or eagle:gamma=2: as fast here): 2.00 times")
+    assert rest == [
         "Larger batches, estimated: 1: 2.00x, 2: 1.50x, 4: 0.90x; it still pays at 4, the largest "
         "tried.",
     ]

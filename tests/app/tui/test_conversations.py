@@ -243,7 +243,7 @@ async def test_other_lanes_may_go_on_with_it(store: Store, kept: Path) -> None:
     async with opened(store, other) as stage:
         await reopen(stage, "f3", "enter")
         assert "continues here, answered by demo" in stage.text
-        assert "not among the present lanes: draft:gamma=2" in stage.text
+        assert "not among the present lanes: Draft model" in stage.text
         assert "Four seven five" in stage.text
 
 
@@ -263,7 +263,7 @@ async def test_one_chosen_while_models_are_loaded_opens_then(
         assert "then the conversation opens" in stage.text
         await stage.type("And on?")
         await stage.press("enter")
-        assert "“And on?” runs when loading is done" in stage.text
+        assert "then “And on?” is answered" in stage.text
         if not there:
             kept.unlink()
         await stage.tell(LOADED)

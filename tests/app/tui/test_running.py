@@ -113,7 +113,7 @@ async def test_another_answer_is_drawn_only_where_there_is_another(play: Play) -
         await stage.press("ctrl+r")
         assert (
             not stage.engine.asked(RunAgain)
-            and "the answer is always the same: t goes to the temperature slider" in stage.text
+            and "the answer is always the same: Esc, then t goes to the temperature" in stage.text
         )
         stage.app.change_params({"temperature": 0.8})
         await stage.press("ctrl+r")
@@ -292,7 +292,7 @@ async def test_enter_sends_a_new_prompt_to_a_restarted_engine(play: Play) -> Non
         await stage.type("Go on")
         await stage.press("enter")
         assert stage.engine.opened == 2 and not stage.engine.asked(Run)
-        assert "“Go on” runs when loading is done" in stage.text
+        assert "then “Go on” is answered" in stage.text
         await stage.tell(
             EngineExited("killed again")
         )  # once more, while it loads: nothing by itself
@@ -332,7 +332,7 @@ async def test_loading_is_shown_and_a_prompt_waits_for_it(play: Play) -> None:
         assert "━━━━━━━━━━──────────  50% target model" in stage.text
         await stage.type("Early")
         await stage.press("enter")
-        assert not stage.engine.asked(Run) and "“Early” runs when loading is done" in stage.text
+        assert not stage.engine.asked(Run) and "then “Early” is answered" in stage.text
         await stage.load()
         assert stage.engine.asked(Run) == [Run("Early")]
 
@@ -363,7 +363,7 @@ async def test_a_load_failure_can_be_read_and_the_app_lives_on(play: Play) -> No
         assert stage.app.main.prompt.text == "Early" and "F5 tries again" in stage.text
         await stage.press("enter")
         assert stage.engine.opened == 2 and "Nothing could" not in stage.text
-        assert "“Early” runs when loading is done (the models again)" in stage.text
+        assert "Loading the models again, then “Early” is answered" in stage.text
         await stage.tell(EngineExited("killed"))
         assert "Nothing could be loaded" in stage.text and "killed" in stage.text
         assert stage.app.main.prompt.text == "Early"

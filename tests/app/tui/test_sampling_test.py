@@ -88,6 +88,14 @@ async def test_why_not(play: Play) -> None:
         assert "No test: another model" in stage.text
 
 
+async def test_plain_sampling_is_not_compared_with_itself(play: Play) -> None:
+    async with play() as stage:
+        await ended(stage)
+        await stage.press("escape", "1", "e")
+        assert not stage.engine.asked(StartSamplingTest)
+        assert "1 Autoregressive is plain sampling itself" in stage.text
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
