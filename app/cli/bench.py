@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from app.cli.bench_turns import after_prefixes, all_turns
+from app.cli.bench_turns import BenchTurn, after_prefixes, all_turns
 from app.cli.lanes import backend, check_concurrency, open_lanes
 from app.cli.terminal import progress
 from app.config.overrides import Sweep, sweep_lanes
@@ -72,42 +72,19 @@ def bench(
         prompts = [turn.ids for turn in turns]
         asked = [turn.question for turn in turns]
         twins = full_precision_twins(able, models)
-        whole = [twin.spec.name for _, twin in twins]
         able += [twin for _, twin in twins]
         contestants = _lanes(settings, able, models, asked)
         if models is not None:
-            contestants |= peer_contestants(settings, models, peers)
-            stop = models.stop(settings.ignore_eos, settings.stop)
-            contestants |= simulated_contestants(
-                models, settings.params, stop, acceptances, prompts
-            )
+            contestants |= _others(settings, models, peers, acceptances, prompts)
         elif peers or acceptances or batches:
             option = "--peers" if peers else "--simulate-acceptance" if acceptances else "--batch"
             raise InputError(f"{option} needs a model: give one with --target")
-        specs = {lane.spec.name: lane.spec for lane in able}
-        pins = {name: specs[name].overrides if name in specs else {} for name in contestants}
-        contest = Contest(
-            {name: with_settings(settings.params, own) for name, own in pins.items()},
-            specs,
-            peers,
-            [turn.category for turn in turns],
-        )
+        contest = _contest(settings, able, contestants, peers, turns)
+        whole = [twin.spec.name for _, twin in twins]
         drafting = contest.able_to_draft([name for name in contestants if name not in whole])
         if batches and not any(map(contest.baseline, drafting)):
             raise InputError("--batch needs the lane ar, and one on the target that drafts")
-        failed: dict[str, str] = {}
-        answer_in_turn(contestants, prompts[0], 0, 0, failed=failed)  # untimed
-        if len(failed) == len(contestants):
-            raise InputError("; ".join(f"{name}: {why}" for name, why in failed.items()))
-        for repeat in range(repeats):
-            answers: dict[str, list[Answer]] = {name: [] for name in contestants}
-            for index, ids in enumerate(prompts):
-                say(f"repeat {repeat + 1} of {repeats}, prompt {index + 1} of {len(prompts)}")
-                turn = repeat + index
-                answered = answer_in_turn(contestants, ids, index, turn, failed=failed)
-                for name, answer in answered.items():
-                    answers[name].append(answer)
-            contest.answers.append(answers)
+        failed = _answer_all(contest, contestants, prompts, repeats, say)
         contest = contest.without(failed)
         drafting = [name for name in drafting if name not in failed]
         twins = [pair for pair in twins if not failed.keys() & {each.spec.name for each in pair}]
@@ -116,10 +93,10 @@ def bench(
             in_batches = _batches(models, contest, drafting, prompts, batches, say)
         loads = []
         if concurrency > 1:
-            for lane in able:
-                if isinstance(lane, ServerLane) and lane.spec.name not in failed:
-                    say(f"{concurrency} prompts at a time to {lane.spec.name}")
-                    loads.append(answer_together(lane, asked * repeats, concurrency).document())
+            servers = [lane for lane in able if isinstance(lane, ServerLane)]
+            for lane in (lane for lane in servers if lane.spec.name not in failed):
+                say(f"{concurrency} prompts at a time to {lane.spec.name}")
+                loads.append(answer_together(lane, asked * repeats, concurrency).document())
     return envelope(
         **backend(models, lanes),
         settings=settings_report(settings),
@@ -152,6 +129,63 @@ def _lanes(
         else lane_contestant(lane, lane.spec, settings.params, settings.seed, stop)
         for lane in lanes
     }
+
+
+def _others(
+    settings: Settings,
+    models: LoadedModels,
+    peers: Sequence[Peer],
+    acceptances: Sequence[float],
+    prompts: Sequence[Sequence[int]],
+) -> dict[str, Contestant]:
+    """Those that are no lanes: `peers`, and drafters simulated with these `acceptances`."""
+    stop = models.stop(settings.ignore_eos, settings.stop)
+    return {
+        **peer_contestants(settings, models, peers),
+        **simulated_contestants(models, settings.params, stop, acceptances, prompts),
+    }
+
+
+def _contest(
+    settings: Settings,
+    lanes: Sequence[AnyLane],
+    contestants: Iterable[str],
+    peers: Sequence[Peer],
+    turns: Sequence[BenchTurn],
+) -> Contest:
+    """What is compared, before anything was answered."""
+    specs = {lane.spec.name: lane.spec for lane in lanes}
+    own = {name: specs[name].overrides if name in specs else {} for name in contestants}
+    return Contest(
+        {name: with_settings(settings.params, values) for name, values in own.items()},
+        specs,
+        peers,
+        [turn.category for turn in turns],
+    )
+
+
+def _answer_all(
+    contest: Contest,
+    contestants: Mapping[str, Contestant],
+    prompts: Sequence[Sequence[int]],
+    repeats: int,
+    say: Callable[[str], None],
+) -> dict[str, str]:
+    """Add the answers of all `repeats` to `contest`, after one that is not timed. Returns why those
+    failed that did. Raises InputError if all did."""
+    failed: dict[str, str] = {}
+    answer_in_turn(contestants, prompts[0], 0, 0, failed=failed)  # untimed
+    if len(failed) == len(contestants):
+        raise InputError("; ".join(f"{name}: {why}" for name, why in failed.items()))
+    for repeat in range(repeats):
+        answers: dict[str, list[Answer]] = {name: [] for name in contestants}
+        for index, ids in enumerate(prompts):
+            say(f"repeat {repeat + 1} of {repeats}, prompt {index + 1} of {len(prompts)}")
+            answered = answer_in_turn(contestants, ids, index, repeat + index, failed=failed)
+            for name, answer in answered.items():
+                answers[name].append(answer)
+        contest.answers.append(answers)
+    return failed
 
 
 def _batches(

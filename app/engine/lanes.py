@@ -38,6 +38,13 @@ class Lanes:
         mailbox.trees.clear()  # names of trees differ between models
         self._loop_thread = EventLoopThread()
         self.models: LoadedModels | None = None  # None: all lanes are servers'
+        try:
+            self._open(request, restored)
+        except BaseException:
+            self._loop_thread.close()
+            raise
+
+    def _open(self, request: OpenModels, restored: bool) -> None:
         servers = [self._server_lane(spec) for spec in request.specs if spec.endpoint]
         probes = [lane.fetch_facts() for lane in servers]
         local = [spec for spec in request.specs if spec.endpoint is None]
@@ -56,7 +63,7 @@ class Lanes:
             "weights": weights(self.models),
             "memory": memory(self.models, self._lanes),
         }
-        mailbox.emit(self._loaded(self.models, servers, facts))
+        self._mailbox.emit(self._loaded(self.models, servers, facts))
 
     def _loaded(
         self, models: LoadedModels | None, servers: Sequence[ServerLane], facts: dict[str, Any]

@@ -35,12 +35,16 @@ class TurnRunner:
             if turn.name in answers:
                 turn.restore(answers[turn.name])
 
-    def goes_on(self, enabled: Callable[[str], bool]) -> bool:
-        """Stop the lanes that are no longer `enabled`; return whether any is left."""
+    @property
+    def running(self) -> bool:
+        """Whether any lane still runs."""
+        return bool(self._going)
+
+    def stop_disabled(self, enabled: Callable[[str], bool]) -> None:
+        """Stop the lanes that are no longer `enabled`."""
         for turn in self._going:
             if not enabled(turn.name):
                 self._end(turn, "stopped")
-        return bool(self._going)
 
     @property
     def _going(self) -> list[LaneTurn]:
@@ -51,15 +55,11 @@ class TurnRunner:
         for turn in self._going if schedule == "race" else self._next_of_fair():
             turn.ask(params)
 
-    def due(
-        self, schedule: Schedule, enabled: Callable[[str], bool], wanted: str | None = None
-    ) -> LaneTurn | None:
-        """The lane whose round is next; None while waiting for servers. A server's lane with
+    def due(self, schedule: Schedule, wanted: str | None = None) -> LaneTurn | None:
+        """The lane whose round is next; None if none runs or all wait for their servers. A server's lane with
         arrivals goes first. Otherwise, in a race, it is the lane with the least decoding time, so
         that all get the same and a disturbance slows down all; fair is one lane after the other.
         With `wanted`, only that lane."""
-        if not self.goes_on(enabled):
-            return None
         going = [turn for turn in self._going if wanted in (None, turn.name)]
         if (arrived := next((turn for turn in going if turn.has_arrived), None)) is not None:
             return arrived

@@ -215,19 +215,21 @@ class Worker:
         """Advance the lanes of a turn until all are done, or it is stopped."""
         mailbox = self._mailbox
 
-        def goes_on(name: str) -> bool:
+        def enabled(name: str) -> bool:
             return mailbox.enabled(name) and name in lanes
 
-        while runner.goes_on(goes_on) and not mailbox.stopping:
+        runner.stop_disabled(enabled)
+        while runner.running and not mailbox.stopping:
             go_on = mailbox.wait_for_round()
             lanes.apply_changes(idle=False)
             if not go_on and (request := mailbox.sampling_test):
                 self._test_sampling_in_pause(request, runner, lanes)
-            if not (go_on and runner.goes_on(goes_on)):
+            runner.stop_disabled(enabled)
+            if not (go_on and runner.running):
                 continue
             runner.ask_servers(mailbox.schedule, mailbox.params)
             # what is due may have changed during a pause
-            due = runner.due(mailbox.schedule, goes_on, mailbox.stepped)
+            due = runner.due(mailbox.schedule, mailbox.stepped)
             if due is None:
                 mailbox.wait_for_arrival(runner.has_arrived)
                 continue

@@ -32,8 +32,7 @@ def events(family: LoadedModels, strategies: str, watched: str, temperature: flo
     question = Question((), Params(), answer_seed(3, 0))
     runner = TurnRunner(lanes, Task(ids, question, Stop()), told.append)
     params = Params(SamplingParams(temperature), gamma=3, max_new_tokens=12)
-    enabled = {lane.spec.name: True for lane in lanes}
-    while due := runner.due("fair", enabled.__getitem__):
+    while due := runner.due("fair"):
         runner.advance(due, params)
     return told
 

@@ -16,7 +16,7 @@ from app.config.overrides import parse_strategies
 from app.engine.comparison import sampling_rule
 from app.engine.events import Event, Finished, Prefilled, RoundFinished, Schedule
 from app.engine.lane import Lane
-from app.engine.lane_turn import Task
+from app.engine.lane_turn import LaneTurn, Task
 from app.engine.out_of_memory import out_of_memory
 from app.engine.turn import TurnRunner, answer_seed
 from app.models.load_models import load_models
@@ -50,9 +50,13 @@ class Turn:
         self.runner = TurnRunner(lanes, task, self.events.append)
 
     def play(self, params: Params = PARAMS, schedule: Schedule = "fair") -> list[Event]:
-        while due := self.runner.due(schedule, self.enabled.__getitem__):
+        while due := self.due(schedule):
             self.runner.advance(due, params)
         return self.events
+
+    def due(self, schedule: Schedule, wanted: str | None = None) -> LaneTurn | None:
+        self.runner.stop_disabled(self.enabled.__getitem__)
+        return self.runner.due(schedule, wanted)
 
 
 def test_fair_plays_one_lane_after_the_other(family: LoadedModels) -> None:
@@ -73,7 +77,7 @@ def test_race_gives_every_lane_the_same_time(family: LoadedModels) -> None:
     turn = Turn(family, lanes_for(family, "ar,draft,lookup"))
     longest = 0.0
     while all(not lane.rounds or not lane.finished for lane in turn.lanes):
-        due = turn.runner.due("race", turn.enabled.__getitem__)
+        due = turn.due("race")
         assert due is not None
         turn.runner.advance(due, PARAMS)
         longest = max(longest, *(r.total_seconds for lane in turn.lanes for r in lane.rounds))
@@ -85,12 +89,12 @@ def test_race_gives_every_lane_the_same_time(family: LoadedModels) -> None:
 def test_a_lane_can_be_asked_for_its_round_out_of_turn(family: LoadedModels) -> None:
     turn = Turn(family, lanes_for(family, "ar,draft"))
     for wanted in ("draft", "draft", "ar"):
-        due = turn.runner.due("fair", turn.enabled.__getitem__, wanted)
+        due = turn.due("fair", wanted)
         assert due is not None
         turn.runner.advance(due, PARAMS)
     assert [e.lane for e in turn.events if isinstance(e, RoundFinished)] == ["draft", "draft", "ar"]
     turn.play()
-    assert turn.runner.due("fair", turn.enabled.__getitem__, "draft") is None
+    assert turn.due("fair", "draft") is None
 
 
 def test_the_prompt_is_prefilled_once_for_the_target(family: LoadedModels) -> None:
@@ -184,7 +188,7 @@ def test_a_lane_whose_sampling_changed_on_the_way_is_not_compared(
     )
     turn = Turn(family, lanes_for(family, "ar,lookup"))
     for _ in range(4):
-        due = turn.runner.due(schedule, turn.enabled.__getitem__)
+        due = turn.due(schedule)
         assert due is not None
         turn.runner.advance(due, before)
     assert all(lane.rounds for lane in turn.lanes) == (schedule == "race")
@@ -218,13 +222,14 @@ def test_in_a_race_only_the_time_counts_in_which_both_ran(family: LoadedModels) 
     turn = Turn(family, lanes_for(family, "ar,draft"))
     ar, draft = turn.lanes
     while len(ar.rounds) < 3 or not draft.rounds:
-        due = turn.runner.due("race", turn.enabled.__getitem__)
+        due = turn.due("race")
         assert due is not None
         turn.runner.advance(due, PARAMS)
         for lane in turn.lanes:  # even if the machine stalled a round
             lane.stats.decode_seconds = float(len(lane.rounds))
     turn.enabled["draft"] = False  # it ends before the other one
-    assert turn.runner.goes_on(turn.enabled.__getitem__)
+    turn.runner.stop_disabled(turn.enabled.__getitem__)
+    assert turn.runner.running
     beside = ar.stats.tokens_per_second
     ar.stats.decode_seconds += 60.0  # and now the machine is slow
     metrics = of(turn.play(schedule="race"), Finished, "draft")[-1].metrics
@@ -289,7 +294,7 @@ def _failing_once(family: LoadedModels) -> Any:
 def test_a_lane_that_is_switched_off_stops_and_keeps_what_it_said(family: LoadedModels) -> None:
     turn = Turn(family, lanes_for(family, "ar,draft"))
     for _ in range(3):
-        due = turn.runner.due("fair", turn.enabled.__getitem__)
+        due = turn.due("fair")
         assert due is not None
         turn.runner.advance(due, PARAMS)
     turn.enabled["ar"] = False
@@ -311,7 +316,7 @@ def test_cancelling_ends_a_prefill(family: LoadedModels, monkeypatch: pytest.Mon
 
 def test_end_stops_what_still_runs(family: LoadedModels) -> None:
     turn = Turn(family, lanes_for(family, "ar,draft"))
-    due = turn.runner.due("fair", turn.enabled.__getitem__)
+    due = turn.due("fair")
     assert due is not None
     turn.runner.advance(due, PARAMS)
     assert turn.runner.end() is True
