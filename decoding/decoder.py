@@ -213,7 +213,7 @@ class Decoder:
             accept_seconds=max(total_seconds - draft_seconds - verify_seconds, 0.0),
             total_seconds=total_seconds,
             sampled=not params.sampling.greedy,
-            lossy=params.acceptance == "typical" and not params.sampling.greedy,
+            lossy=_is_typical(draft, params) and not params.sampling.greedy,
             chosen=result.chosen,
             ranks=draft.ranks,
             gamma=gamma,
@@ -241,7 +241,8 @@ class Decoder:
         seed: int = 0,
         stop: Stop = Stop(),  # noqa: B008
     ) -> Iterator[Round]:
-        """`start`, then yield all rounds; the ids are in `generated`."""
+        """`start`, then yield all rounds. The first token, from the prefill, precedes them: all
+        ids are in `generated`."""
         self.start(prompt, params, seed, stop)
         while not self.finished:
             yield self.step(params)
@@ -266,7 +267,7 @@ class Decoder:
         return draft.best_chain() if self.target.recurrent else draft
 
     def _verify(self, draft: Draft, logits: Tensor, params: Params) -> Acceptance:
-        if params.acceptance == "typical" and draft.q is None:
+        if _is_typical(draft, params):
             return accept_typical(
                 draft, logits, params.sampling, params.epsilon, params.delta, self._noise
             )
@@ -316,3 +317,8 @@ class Decoder:
     @property
     def _needs(self) -> Needs:
         return "none" if self.drafter is None else self.drafter.needs
+
+
+def _is_typical(draft: Draft, params: Params) -> bool:
+    """Whether the typical rule verifies `draft`: it needs a draft that was not sampled."""
+    return params.acceptance == "typical" and draft.q is None

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
+from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
 Acceptance = Literal["exact", "typical"]
@@ -51,6 +52,12 @@ BOUNDS = {
     "delta": Bounds(above=0, most=1),
     "eagle_total_tokens": Bounds(least=2, most=1024),
     "eagle_top_k": Bounds(least=1, most=64),
+}
+# What else than a number is allowed.
+OTHERS: dict[str, tuple[object, ...]] = {
+    "gamma": (None, "auto"),
+    "eagle_total_tokens": (None,),
+    "eagle_top_k": (None,),
 }
 WHOLE = {"top_k", "gamma", "max_new_tokens", "eagle_total_tokens", "eagle_top_k"}
 
@@ -103,8 +110,6 @@ class Params:
     eagle_top_k: int | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.gamma, str) and self.gamma != "auto":
-            raise ValueError(f"gamma must be a number or auto, not '{self.gamma}'")
         if self.acceptance not in get_args(Acceptance):
             raise ValueError(f"acceptance must be exact or typical, not '{self.acceptance}'")
         _check(self)
@@ -113,10 +118,19 @@ class Params:
 def _check(settings: SamplingParams | Params) -> None:
     for each in fields(settings):
         value = getattr(settings, each.name)
-        if isinstance(value, (int, float)):
-            BOUNDS[each.name].check(each.name, value)
-            if isinstance(value, float) and each.name in WHOLE:
-                raise ValueError(f"{each.name} must be a whole number, not {value}")
+        if each.name not in BOUNDS or value in OTHERS.get(each.name, ()):
+            continue
+        if not _is_number(value):
+            other = " or auto" * ("auto" in OTHERS.get(each.name, ()))
+            raise ValueError(f"{each.name} must be a number{other}, not {value!r}")
+        BOUNDS[each.name].check(each.name, value)
+        if not isinstance(value, Integral) and each.name in WHOLE:
+            raise ValueError(f"{each.name} must be a whole number, not {value}")
+
+
+def _is_number(value: object) -> bool:
+    """NumPy's are numbers, too."""
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 _SAMPLING = frozenset(each.name for each in fields(SamplingParams))

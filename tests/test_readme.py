@@ -20,8 +20,9 @@ def test_the_library_example_runs(
     (example,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     monkeypatch.chdir(ROOT)
     exec(compile(example, "README.md", "exec"), {})
-    lines = capsys.readouterr().out.splitlines()
+    *lines, answer = capsys.readouterr().out.splitlines()
     assert lines and all(re.match(r"\d+ \d+ ['\"]", line) for line in lines)
+    assert "draft model" in answer and answer.endswith(".")
 
 
 def test_the_document_table_names_every_field() -> None:

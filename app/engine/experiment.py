@@ -20,11 +20,11 @@ from app.models.loaded import LoadedModels
 from app.report.advice_document import Candidate, CandidateKind, Outcome, baseline_of
 from app.report.engines import Choice
 from app.strategies.lane_spec import LaneSpec, unique_name
-from app.strategies.registry import AUTOREGRESSIVE, CPU_TOP_K, STRATEGIES
+from app.strategies.registry import AUTOREGRESSIVE, STRATEGIES
 from app.strategies.strategy import DEFAULT_TREE
 from decoding.cost.curve import BatchCosts
 from decoding.cost.measure import PROMPT
-from decoding.drafters.eagle import EagleTree
+from decoding.drafters.eagle import EagleTree, default_tree
 from decoding.drafters.eagle_head import EagleHead
 from decoding.errors import InputError
 from decoding.params import Params, flat, with_settings
@@ -293,11 +293,14 @@ def _choice(candidate: Candidate, lane: Lane, loaded: str) -> Choice:
     drafts = "" if role != "draft" or other_tokenizer else models.notes.get(role, "")
     changed = (("the target", loaded), ("the draft model", drafts))
     verified = candidate.stats.nodes_per_pass or 1.0
+    tree = EagleTree()
+    if isinstance(head, EagleHead):
+        tree = default_tree(head.config.settings, models.target.device, models.verify_cost)
     return Choice(
         target=models.name,
         strategy=candidate.strategy,
         gamma=params.gamma if isinstance(params.gamma, int) else lane.default_gamma,
-        top_k=params.eagle_top_k or (EagleTree().top_k if models.on_gpu else CPU_TOP_K),
+        top_k=params.eagle_top_k or tree.top_k,
         nodes=params.eagle_total_tokens or max(round(verified), 2),
         source=models.options.drafters.get(role, ""),
         version=head.config.version if isinstance(head, EagleHead) else "",

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from decoding.drafters.base import Drafter
     from decoding.trees.static import Choices
 
-CHEAP_TREE = 1.25  # a large tree is used on a GPU if verifying it costs at most so many passes
-CPU_TOP_K = 3  # branches of EAGLE's tree on a CPU, where every drafted or verified node costs time
 
 AUTOREGRESSIVE = Strategy(
     name="ar",
@@ -111,15 +109,11 @@ MEDUSA = Strategy(
 
 
 def _build_eagle(role: str, models: LoadedModels) -> Drafter:
-    from decoding.drafters.eagle import Eagle, EagleTree
+    from decoding.drafters.eagle import Eagle, default_tree
 
-    tree, cost = EagleTree(choices=models.eagle_choices), models.verify_cost
-    named = models.drafters[role].config.settings
-    if named.top_k:
-        tree = replace(tree, total=named.total, top_k=named.top_k)
-    elif not models.on_gpu or cost(tree.total or 0) > CHEAP_TREE * cost(1):  # else the peers' tree
-        width = tree.top_k if models.on_gpu else CPU_TOP_K
-        tree = replace(tree, total=None, top_k=width)  # as large as pays
+    named, cost = models.drafters[role].config.settings, models.verify_cost
+    tree = default_tree(named, models.target.device, cost)
+    tree = replace(tree, choices=models.eagle_choices)
     return Eagle(
         models.drafters[role],
         models.target,

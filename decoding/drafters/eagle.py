@@ -37,6 +37,10 @@ from decoding.trees.tensors import tree_tensors
 from decoding.verification.acceptance import Acceptance
 
 DEFAULT_GAMMA = 8
+CHEAP_TREE = 1.25  # target passes that verifying EAGLE-2's tree may cost, to be drafted on a GPU
+# On a CPU every drafted or verified node costs time: fewer branches, and fewer nodes where nothing
+# says what a pass costs.
+CPU_TOP_K, CPU_NODES = 3, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,22 @@ class EagleTree:
     choices: Choices = ()
 
 
+def default_tree(
+    named: EagleSettings, device: torch.device, verify_cost: Cost | None = None
+) -> EagleTree:
+    """The tree to draft where no other is asked for: the one that the checkpoint names (`named`);
+    else EAGLE-2's on a GPU where `verify_cost`, if known, says that it is cheap to verify; else one
+    as large as pays, or a small one if `verify_cost` is None."""
+    usual, gpu = EagleTree(), device.type != "cpu"
+    if named.top_k or named.total:
+        return EagleTree(named.total, named.top_k or usual.top_k)
+    if verify_cost is None:
+        return usual if gpu else EagleTree(CPU_NODES, CPU_TOP_K)
+    if gpu and verify_cost(usual.total or MAX_NODES) <= CHEAP_TREE * verify_cost(1):
+        return usual
+    return EagleTree(None, usual.top_k if gpu else CPU_TOP_K)
+
+
 def drafting_head(weights: EagleWeights, target: Target) -> EagleHead:
     """A head for drafting: on the target's device, in its precision."""
     embedding = target.model.get_input_embeddings().weight
@@ -63,12 +83,13 @@ def drafting_head(weights: EagleWeights, target: Target) -> EagleHead:
 class Eagle:
     """Drafts with `head` on `target`'s features. The target must capture at least the layers that
     the head reads. `tree` may be changed between two rounds; `Params.eagle_total_tokens` and
-    `Params.eagle_top_k` replace its `total` and `top_k`. None: the tree that the head's checkpoint
-    names, with its depth as gamma, or the usual one.
+    `Params.eagle_top_k` replace its `total` and `top_k`. None: `default_tree`, with the depth that
+    the head's checkpoint names as gamma.
 
     Row i of the head's cache is computed from feature i and token i + 1. Only rows from the
     target's features are kept; those of a tree are dropped each round by resetting the length.
-    `verify_cost(n)`, the seconds of a target pass over n nodes, is needed if `total` is None.
+    `verify_cost(n)`, the seconds of a target pass over n nodes (`decoding.cost.measure` measures
+    it), sizes a tree whose `total` is None; without it such a tree has `MAX_NODES`.
     """
 
     def __init__(
@@ -81,12 +102,11 @@ class Eagle:
     ) -> None:
         c = head.config
         named = c.settings if tree is None else EagleSettings()
-        usual = EagleTree(named.total, named.top_k) if named.top_k else EagleTree()
         self.head = head
         self._forward = head.drafting
         self.needs: Needs = "aux" if c.version == "eagle3" else "final"
         self.default_gamma = default_gamma or named.gamma or DEFAULT_GAMMA
-        self.tree = tree or usual
+        self.tree = tree or default_tree(named, target.device, verify_cost)
         self.note: str | None = None
         self._target = target
         self._device, self._dtype = target.device, target.dtype

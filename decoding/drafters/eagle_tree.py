@@ -17,7 +17,7 @@ from torch import Tensor
 from decoding.cost.tree_size import TreeSizer
 from decoding.device import download, upload
 from decoding.trees.draft import CandidatePool
-from decoding.trees.shape import TreeShape, chain
+from decoding.trees.shape import TreeShape, chain, tree_shape
 from decoding.trees.static import Choices, build_tree
 from decoding.trees.tensors import TreeTensors
 
@@ -130,7 +130,7 @@ def prune(
         order = order[: choose([math.exp(score) for score in scores])]
     kept = sorted(zip(map(int, guesses[: len(order)]), map(int, parents), strict=False))
     node_of = {-1: 0} | {guess: node for node, (guess, _) in enumerate(kept, 1)}
-    shape = TreeShape((-1, *(node_of[parent] for _, parent in kept)))
+    shape = tree_shape((-1, *(node_of[parent] for _, parent in kept)))
     ranks = (0, *(guess % pool.width for guess, _ in kept))
     return SelectedNodes(order.sort().values, shape, ranks)
 

@@ -47,6 +47,10 @@ class Target:
     If it is `recurrent`, some layers have a state, and only chains can be verified. Raises
     InputError for models that can't be run with this cache and attention, and for those without
     position ids (ALiBi).
+
+    The model stays usable by itself: only its attention implementation is replaced by one that
+    takes trees' masks, too. On CUDA, cuDNN's attention is turned off for the process. What the
+    model computes in single passes, and in trees, is not checked here: `decoding.self_test` does.
     """
 
     def __init__(self, model: PreTrainedModel, graphs: bool = True) -> None:

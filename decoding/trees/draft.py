@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from decoding.device import download, upload
-from decoding.trees.shape import TreeShape, chain
+from decoding.trees.shape import TreeShape, chain, tree_shape
 from decoding.trees.tensors import TreeTensors, tree_tensors
 
 
@@ -49,7 +49,7 @@ class DraftTree:
 
     def set_parents(self, parents: Sequence[int]) -> None:
         """Set the shape from `tensors.parents`, read from the device."""
-        self._shape = TreeShape((-1, *parents[1:]))
+        self._shape = tree_shape((-1, *parents[1:]))
 
     def __len__(self) -> int:
         return len(self.tokens)

@@ -16,6 +16,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"min_p": math.nan}, "min_p must be 0 or more, at most 1, not nan"),
     ({"gamma": 65}, "gamma must be 0 or more, at most 64, not 65"),
     ({"gamma": "most"}, "gamma must be a number or auto, not 'most'"),
+    ({"gamma": True}, "gamma must be a number or auto, not True"),
+    ({"temperature": "0.7"}, "temperature must be a number, not '0.7'"),
+    ({"max_new_tokens": None}, "max_new_tokens must be a number, not None"),
+    ({"top_k": None}, "top_k must be a number, not None"),
     ({"eagle_total_tokens": 1}, "eagle_total_tokens must be 2 or more, at most 1024, not 1"),
 ]
 

@@ -34,5 +34,5 @@ def test_every_public_name_is_there_and_documented(module: ModuleType) -> None:
 
 
 def test_other_names_are_no_attributes() -> None:
-    with pytest.raises(AttributeError, match="no attribute 'Drafter'"):
-        _ = decoding.Drafter
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        _ = decoding.Nothing

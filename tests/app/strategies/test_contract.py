@@ -17,13 +17,12 @@ from app.models.catalog import drafter_status
 from app.models.load_models import load_models
 from app.models.loaded import LoadedModels
 from app.strategies.lane_spec import LaneSpec
-from app.strategies.registry import DRAFT_MODEL, EAGLE, LOCAL_STRATEGIES, find_strategy
+from app.strategies.registry import DRAFT_MODEL, LOCAL_STRATEGIES, find_strategy
 from app.strategies.roles import ROLES
 from app.strategies.settings import SETTINGS
 from app.strategies.strategy import DEFAULT_TREE, Strategy
 from app.tui.format.glossary import METRICS
 from decoding.checkpoints.medusa import MedusaWeights
-from decoding.cost.curve import Curve
 from decoding.drafters.medusa import MedusaHeads
 from decoding.errors import InputError
 from decoding.params import Params, SamplingParams
@@ -183,14 +182,3 @@ def test_what_is_no_strategy_fails_loudly() -> None:
         Strategy(name="x", title="X", summary="", settings=(), build=lambda models: None)  # type: ignore[arg-type,return-value]
     with pytest.raises(ValueError, match="no setting gama"):
         Strategy(name="x", title="X", summary="", settings=("gama",))
-
-
-@pytest.mark.parametrize("last, total", [(1.2, 60), (2.0, None)])
-def test_on_a_gpu_eagle_verifies_a_large_tree_where_that_is_cheap_else_what_pays(
-    models: LoadedModels, monkeypatch: pytest.MonkeyPatch, last: float, total: int | None
-) -> None:
-    monkeypatch.setattr(LoadedModels, "on_gpu", True)
-    monkeypatch.setitem(models.__dict__, "verify_cost", Curve(((1, 1.0), (64, last))))
-    assert EAGLE.build is not None
-    drafter: Any = EAGLE.build(models)
-    assert (drafter.tree.total, drafter.tree.top_k) == (total, 10)

@@ -14,10 +14,12 @@ import torch
 from torch import Tensor
 
 from decoding.checkpoints.dialects import EagleVersion
+from decoding.checkpoints.drafting import EagleSettings
+from decoding.cost.curve import Curve
 from decoding.decoder import Decoder
 from decoding.drafters import eagle as eagle_module
 from decoding.drafters.base import DraftContext
-from decoding.drafters.eagle import Eagle, EagleTree
+from decoding.drafters.eagle import Eagle, EagleTree, default_tree
 from decoding.drafters.eagle_head import EagleHead
 from decoding.drafters.eagle_tree import prune, prune_on_device
 from decoding.errors import InputError
@@ -528,3 +530,22 @@ def test_turn_after_turn(version: EagleVersion, sizes: dict[str, int], new: int)
         list(decoder.generate(ids, Params(max_new_tokens=new), stop=Stop(frozenset(eos))))
         assert decoder.generated == hf_greedy("llama", ids, new, eos)
         ids += [*decoder.generated, 5 + turn]
+
+
+@pytest.mark.parametrize(
+    ("device", "named", "last", "tree"),
+    [
+        ("cuda", EagleSettings(), 1.2, EagleTree(60, 10)),
+        ("cuda", EagleSettings(), 2.0, EagleTree(None, 10)),
+        ("cuda", EagleSettings(), None, EagleTree(60, 10)),
+        ("cpu", EagleSettings(), 1.2, EagleTree(None, 3)),
+        ("cpu", EagleSettings(), None, EagleTree(10, 3)),
+        ("cpu", EagleSettings(total=24), None, EagleTree(24, 10)),
+        ("cuda", EagleSettings(total=None, top_k=4), 1.2, EagleTree(None, 4)),
+    ],
+)
+def test_a_large_tree_is_the_default_where_it_is_cheap_to_verify(
+    device: str, named: EagleSettings, last: float | None, tree: EagleTree
+) -> None:
+    cost = None if last is None else Curve(((1, 1.0), (64, last)))
+    assert default_tree(named, torch.device(device), cost) == tree
