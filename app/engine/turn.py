@@ -56,9 +56,10 @@ class TurnRunner:
             turn.ask(params)
 
     def due(self, schedule: Schedule, wanted: str | None = None) -> LaneTurn | None:
-        """The lane whose round is next; None if none runs or all wait for their servers. A server's lane with
-        arrivals goes first. Otherwise, in a race, it is the lane with the least decoding time, so
-        that all get the same and a disturbance slows down all; fair is one lane after the other.
+        """The lane whose round is next; None if none runs or all wait for their servers. A server's
+        lane with arrivals goes first. Otherwise, in a race, it is the lane with the least decoding
+        time, so that all get the same and a disturbance slows down all; fair is one lane after the
+        other.
         With `wanted`, only that lane."""
         going = [turn for turn in self._going if wanted in (None, turn.name)]
         if (arrived := next((turn for turn in going if turn.has_arrived), None)) is not None:

@@ -18,8 +18,8 @@ TITLE_CHARACTERS = 60
 
 
 class ConversationsScreen(SavedList[Entry, Path]):
-    """Returns the file of the chosen conversation. `open_now` is marked; `delete` deletes one, or raises InputError;
-    `undo` is the key that brings it back."""
+    """Returns the file of the chosen conversation. `open_now` is marked; `delete` deletes one, or
+    raises InputError; `undo` is the key that brings it back."""
 
     HEADING = "Conversations"
     ENTER = "opens"
