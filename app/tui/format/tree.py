@@ -27,7 +27,7 @@ class TreeLine:
     """`branch` has the bars of the levels above, `arm` leads to the node, thick if it is accepted.
     `fate` is a TokenFate, ROOT or PRUNED. `guess` is the rank among the drafter's guesses, `score`
     the drafter's probability of the path down to the node, `p` the target's probability of the
-    token after its parent."""
+    token after its parent; in a greedy round before temperature and cuts."""
 
     branch: str
     arm: str
@@ -62,6 +62,8 @@ class _Writer:
     ) -> None:
         self.record, self.texts, self.model = record, texts, model
         self.heads, self.tight = heads, tight
+        # After temperature 0 one token has all of the probability, which says nothing.
+        self.p = record.p if record.sampled else record.model_p or record.p
         self.pruned: dict[int, list[Pruned]] = {}
         for guess in record.pruned:
             self.pruned.setdefault(guess.parent, []).append(guess)
@@ -86,7 +88,7 @@ class _Writer:
                 token_name(record.tokens[child], self.texts),
                 self._guess(child, depth),
                 probability(record.scores[child]) if record.scores else "",
-                probability(record.p[child]) if record.p else "",
+                probability(self.p[child]) if self.p else "",
                 explain_fate(record, self.texts, child),
             )
             bar = " " if last else "│"

@@ -52,6 +52,14 @@ def test_every_node_has_a_line_and_a_reason() -> None:
     ]
 
 
+def test_a_greedy_round_shows_the_probabilities_before_temperature() -> None:
+    raw = tuple(0.5 for _ in TREE.tokens)
+    greedy = replace(TREE, sampled=False, model_p=raw)
+    assert {line.p for line in tree_lines(greedy, TEXTS) if line.guess} == {".500"}
+    drawn_anew = tree_lines(replace(greedy, sampled=True), TEXTS)
+    assert [line.p for line in drawn_anew][:3] == ["", ".810", ".620"]
+
+
 def test_a_sampled_chain_dies_by_p_over_q() -> None:
     assert drawn(CHAIN, tight=True) == [
         "●·is|||the last committed token",
