@@ -146,7 +146,7 @@ class Decoder:
                 self._cache,
                 self._ids[: self._cache.length],
                 ids,
-                every_row=self._needs in ("final", "aux"),
+                every_row=self._needs in ("all_hidden", "aux"),
                 shared=shared,
                 cancelled=cancelled,
             )

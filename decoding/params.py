@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
-Acceptance = Literal["exact", "typical"]
+AcceptanceRule = Literal["exact", "typical"]
 Gamma = int | Literal["auto"] | None
-KVCache = Literal["none", "int8", "fp8"]  # what a target's keys and values are reduced to
+KVCache = Literal["none", "int8", "fp8"]  # what a target's keys and values are quantized to
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class Params:
     sampling: SamplingParams = field(default_factory=SamplingParams)
     gamma: Gamma = None
     max_new_tokens: int = 256
-    acceptance: Acceptance = "exact"
+    acceptance: AcceptanceRule = "exact"
     epsilon: float = 0.09
     delta: float = 0.3
     eagle_total_tokens: int | None = None
@@ -105,7 +105,7 @@ class Params:
     def __post_init__(self) -> None:
         if isinstance(self.gamma, str) and self.gamma != "auto":
             raise ValueError(f"gamma must be a number or auto, not '{self.gamma}'")
-        if self.acceptance not in get_args(Acceptance):
+        if self.acceptance not in get_args(AcceptanceRule):
             raise ValueError(f"acceptance must be exact or typical, not '{self.acceptance}'")
         _check(self)
 

@@ -19,7 +19,7 @@ from decoding.params import Params, SamplingParams
 from decoding.round import Likely, Pruned, Round, TokenProbs
 from decoding.trees.draft import Draft, DraftTree
 from decoding.trees.shape import tree_shape
-from decoding.verification.acceptance import plausible
+from decoding.verification.acceptance import typical_threshold
 from decoding.verification.penalties import penalize
 from decoding.verification.sampling import probabilities
 
@@ -45,12 +45,14 @@ def with_probabilities(
         columns["own"] = torch.stack([before[own].exp(), after[own]])
     if draft.q is not None:
         columns["q"] = draft.q.gather(1, draft.tree.tokens[1:, None])
-    elif draft.own_p is not None:
-        columns["q"] = draft.own_p()
+    elif draft.draft_p is not None:
+        columns["q"] = draft.draft_p()
     if draws is not None:
         columns["draws"] = draws
     if record.lossy and draft.q is None:
-        log_p, threshold = plausible(logits, sampling.temperature, params.epsilon, params.delta)
+        log_p, threshold = typical_threshold(
+            logits, sampling.temperature, params.epsilon, params.delta
+        )
         columns["tempered"] = log_p[parents, draft.tree.tokens][1:].exp()
         columns["thresholds"] = threshold[parents][1:]
     if draft.pool is not None and draft.kept is not None:

@@ -75,7 +75,7 @@ class MedusaHeads:
 class Medusa:
     """Drafts with `heads` along the tree `choices`; gamma is the number of heads used."""
 
-    needs: Needs = "last"
+    needs: Needs = "last_hidden"
     cache_bytes = 0
 
     def __init__(self, heads: MedusaHeads, choices: Choices) -> None:
@@ -122,16 +122,16 @@ class Medusa:
         root = upload(context.ids[-1:], self._device)
         tokens = torch.cat([root, self.heads.target_ids(best.indices).flatten()[flat]])
 
-        def own_p() -> Tensor:
+        def draft_p() -> Tensor:
             log_p = best.values.float() - logits.float().logsumexp(-1, keepdim=True)
             return log_p.exp().flatten()[flat]
 
-        return Draft(DraftTree(tree.shape, tokens), own_p=own_p, ranks=(0, *tree.ranks))
+        return Draft(DraftTree(tree.shape, tokens), draft_p=draft_p, ranks=(0, *tree.ranks))
 
     def prepare(self, features: Tensor, acceptance: Acceptance) -> None:
         # The state that predicted the bonus token, from which the heads predict the next ones.
-        self._hidden, self._logits = acceptance.end_of(features), None
-        if acceptance.early:
+        self._hidden, self._logits = acceptance.at_last_accepted(features), None
+        if acceptance.padded:
             self._logits = self.heads.logits(self._hidden, self.default_gamma)
 
     def observe(self, ids: Sequence[int], accepted: int) -> None:
