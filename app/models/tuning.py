@@ -64,7 +64,7 @@ def tune(target: Target, threads: int | None) -> int:
         if not _was_busy(target, known):
             return chosen
         for _, linear in target.linears:  # copies are made for one number of threads
-            linear.arrange(Layout())
+            linear.set_layout(Layout())
     chosen = choose_threads(target, threads)
     layouts = lay_out(target.linears, target.dtype, None)
     measured = Measured(chosen, layouts, pass_seconds(target, TYPICAL_ROUND))
@@ -215,7 +215,7 @@ def _target_key(target: Target, threads: int | None) -> str:
 
 
 def _halves(linears: Sequence[tuple[str, Linear]]) -> str:
-    return " with exact halves" if linears and linears[0][1].can_halve else ""
+    return " with exact halves" if linears and linears[0][1].fits_fp16 else ""
 
 
 def read_measured(path: Path, key: str) -> Measured | None:

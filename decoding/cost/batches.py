@@ -10,7 +10,7 @@ import torch
 from decoding.cost.curve import BatchCosts, Curve, without_disturbances
 from decoding.cost.measure import SIZES, seconds, verify_cost
 from decoding.model.cache import BatchCache
-from decoding.model.kv_precision import KV_PRECISIONS
+from decoding.model.kv_precision import KV_QUANTIZERS
 from decoding.model.lean import LeanForward
 from decoding.model.target import Target
 from decoding.trees.draft import DraftTree
@@ -74,8 +74,8 @@ def batch_pass_seconds(
     """Time of a pass over a chain of `nodes` nodes in each sequence."""
     room = context + nodes
     # the values in the cache do not matter
-    precision = KV_PRECISIONS[target.kv_cache]
-    cache = BatchCache(lean.layers, sequences, room, target.dtype, target.device, precision)
+    quantizer = KV_QUANTIZERS[target.kv_cache]
+    cache = BatchCache(lean.layers, sequences, room, target.dtype, target.device, quantizer)
     positions = torch.arange(context, room, device=target.device)
     tokens = torch.zeros(sequences * nodes, dtype=torch.long, device=target.device)
     mask = target.mask(context, DraftTree(chain(nodes - 1), tokens[:nodes]), positions)

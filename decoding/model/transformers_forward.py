@@ -21,7 +21,7 @@ from decoding.model.linears import Linear
 from decoding.model.recurrent import MixerFinder, cache_argument, recurrent_layers, state_layers
 
 
-class LibraryForward:
+class TransformersForward:
     """Implements `decoding.model.forward.Forward`. Raises InputError for models that don't run with
     this library's cache and attention."""
 
