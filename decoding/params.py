@@ -52,7 +52,7 @@ BOUNDS = {
     "eagle_total_tokens": Bounds(least=2, most=1024),
     "eagle_top_k": Bounds(least=1, most=64),
 }
-WHOLE = {"top_k", "gamma", "max_new_tokens", "eagle_total_tokens", "eagle_top_k"}
+INTEGERS = {"top_k", "gamma", "max_new_tokens", "eagle_total_tokens", "eagle_top_k"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def _check(settings: SamplingParams | Params) -> None:
         value = getattr(settings, each.name)
         if isinstance(value, (int, float)):
             BOUNDS[each.name].check(each.name, value)
-            if isinstance(value, float) and each.name in WHOLE:
+            if isinstance(value, float) and each.name in INTEGERS:
                 raise ValueError(f"{each.name} must be a whole number, not {value}")
 
 

@@ -84,7 +84,7 @@ def forecast(
     at_once: bool = False,
     limit: int | None = None,
 ) -> Forecast | None:
-    """The forecast from a lane's `run` and its rounds `before`, for each gamma up to the present
+    """The forecast from a decoder's `run` and its rounds `before`, for each gamma up to the present
     one, theirs and `MIN_LIMIT`, or up to `limit` if the drafter can go no further. None if too few
     rounds drafted.
 
@@ -93,8 +93,8 @@ def forecast(
     without these, with the mean of the rounds.
 
     Pass times of other sizes are estimated from the measured `pass_costs` (nodes, seconds), or else
-    from `others`, rounds of other lanes on the same target. `at_once`: the drafter makes all levels
-    in one pass (Medusa), so that a shallower draft takes as long.
+    from `others`, rounds of other decoders on the same target. `at_once`: the drafter makes all
+    levels in one pass (Medusa), so that a shallower draft takes as long.
     """
     before = before or Evidence()
     asked = before.asked + run.asked  # by gamma

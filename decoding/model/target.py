@@ -14,7 +14,7 @@ from transformers import PreTrainedModel
 from decoding.device import upload
 from decoding.errors import InputError
 from decoding.model import attention
-from decoding.model.architecture import context_of, refuse_unsupported, window_of
+from decoding.model.architecture import context_of, require_supported, window_of
 from decoding.model.attention import additive_mask
 from decoding.model.cache import TreeCache
 from decoding.model.forward import Forward, ForwardOutput, Mask
@@ -53,7 +53,7 @@ class Target:
         """`graphs`: replay short passes as CUDA graphs, if available and faster."""
         self.model = model.eval()
         self.config: Any = model.config.get_text_config(decoder=True)
-        refuse_unsupported(model, self.config)
+        require_supported(model, self.config)
         ours = self._set_attention()
         self._window = window_of(self.config)
         self.dtype: torch.dtype = model.dtype

@@ -99,7 +99,8 @@ class TransformersForward:
             raise
         except Exception as error:  # models may need more than the cache offers
             raise InputError(
-                f"{kind} does not run with specchat's cache and attention: {describe(error)}"
+                f"{kind} is not supported: it does not run with this cache and attention: "
+                f"{describe(error)}"
             ) from error
         order = range(count) if self.states else sorted(recorded.shapes)
         if not order or (not self.states and list(order) != list(range(len(recorded.shapes)))):
