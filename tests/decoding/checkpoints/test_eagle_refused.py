@@ -159,7 +159,7 @@ REFUSED: dict[str, tuple[str, Callable[[Folder], None], TargetShape, str]] = {
         "modelopt",
         say(eagle_config={"use_aux_hidden_state": False}),
         TARGET,
-        "a draft of the last hidden state (use_aux_hidden_state is false",
+        "(use_aux_hidden_state is false in its config.json) is not supported",
     ),
     "layers that are no numbers": (
         "speculators",
