@@ -23,12 +23,12 @@ from decoding.cost.auto_gamma import AutoGamma
 from decoding.cost.model import Cost
 from decoding.drafters.base import DraftContext, Drafter, FeatureDrafter, Needs
 from decoding.errors import InputError
+from decoding.logprobs import with_probabilities
 from decoding.model.clock import Clock, synchronize
 from decoding.model.forward import ForwardOutput
 from decoding.model.target import Target
 from decoding.params import Params
 from decoding.prefill import PrefilledPrompt, prefill, require_room
-from decoding.probes import with_probabilities
 from decoding.round import Round
 from decoding.tokenizing.stopping import Stop
 from decoding.trees.draft import Draft, DraftTree
@@ -45,7 +45,7 @@ class Decoder:
 
     `start` prefills and returns the first token, each `step` is one round, `generate` does both;
     `finished` is the finish reason. Everything in `Params` may change between two rounds. With
-    `record_probabilities` rounds carry the probabilities computed by `decoding.probes`.
+    `record_probabilities` rounds carry the probabilities computed by `decoding.logprobs`.
 
     `verify_cost` is called after the first round with gamma "auto", outside its timing. It returns
     the seconds of a target pass over n nodes, or None if they must be learned from the rounds.
@@ -116,9 +116,10 @@ class Decoder:
         drawn: int = 0,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> None:
-        """In place of `start`: go on after the tokens `generated` of an answer that was interrupted
-        after so many `rounds`, `drawn` of them at a temperature above 0. The next tokens are those
-        that would have followed, unless drafts are sampled: these are drawn anew.
+        """In place of `start`: go on after the tokens `generated` of an answer that was
+        interrupted. `rounds` is the number of rounds run so far, `drawn` the number of generated
+        tokens that were sampled. The next tokens are those that would have followed, unless drafts
+        are sampled: these are drawn anew.
 
         Raises InterruptedError when `cancelled()` between two chunks.
         """
@@ -146,7 +147,7 @@ class Decoder:
                 self._cache,
                 self._ids[: self._cache.length],
                 ids,
-                every_row=self._needs in ("final", "aux"),
+                every_row=self._needs in ("all_hidden", "aux"),
                 shared=shared,
                 cancelled=cancelled,
             )
@@ -289,7 +290,7 @@ class Decoder:
         if token == NO_TOKEN:
             raise InputError(
                 f"the model's logits are not numbers (NaN or infinite) after {len(self._ids)} "
-                "tokens: its weights are damaged, or another --dtype is needed"
+                "tokens: its weights are damaged, or it must be loaded in another dtype"
             )
 
     def _limit(self, params: Params) -> int:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-LONGEST = 1 << 28  # bytes
+MAX_BYTES = 1 << 28  # bytes
 
 
 def parse_json(text: str | bytes) -> Any:
@@ -17,7 +17,7 @@ def parse_json(text: str | bytes) -> Any:
         raise ValueError("it is nested too deeply") from None
 
 
-def read_bounded(path: Path, most: int = LONGEST) -> bytes:
+def read_bounded(path: Path, most: int = MAX_BYTES) -> bytes:
     """A file's bytes. Raises OSError, also if there are more than `most`: a device may never
     end."""
     with path.open("rb") as file:

@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
-Acceptance = Literal["exact", "typical"]
+AcceptanceRule = Literal["exact", "typical"]
 Gamma = int | Literal["auto"] | None
-KVCache = Literal["none", "int8", "fp8"]  # what a target's keys and values are reduced to
+KVCache = Literal["none", "int8", "fp8"]  # what a target's keys and values are quantized to
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ OTHERS: dict[str, tuple[object, ...]] = {
     "eagle_total_tokens": (None,),
     "eagle_top_k": (None,),
 }
-WHOLE = {"top_k", "gamma", "max_new_tokens", "eagle_total_tokens", "eagle_top_k"}
+INTEGERS = {"top_k", "gamma", "max_new_tokens", "eagle_total_tokens", "eagle_top_k"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +103,14 @@ class Params:
     sampling: SamplingParams = field(default_factory=SamplingParams)
     gamma: Gamma = None
     max_new_tokens: int = 256
-    acceptance: Acceptance = "exact"
+    acceptance: AcceptanceRule = "exact"
     epsilon: float = 0.09
     delta: float = 0.3
     eagle_total_tokens: int | None = None
     eagle_top_k: int | None = None
 
     def __post_init__(self) -> None:
-        if self.acceptance not in get_args(Acceptance):
+        if self.acceptance not in get_args(AcceptanceRule):
             raise ValueError(f"acceptance must be exact or typical, not '{self.acceptance}'")
         _check(self)
 
@@ -124,7 +124,7 @@ def _check(settings: SamplingParams | Params) -> None:
             other = " or auto" * ("auto" in OTHERS.get(each.name, ()))
             raise ValueError(f"{each.name} must be a number{other}, not {value!r}")
         BOUNDS[each.name].check(each.name, value)
-        if not isinstance(value, Integral) and each.name in WHOLE:
+        if not isinstance(value, Integral) and each.name in INTEGERS:
             raise ValueError(f"{each.name} must be a whole number, not {value}")
 
 

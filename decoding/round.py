@@ -171,9 +171,9 @@ class Round:
             return TokenFate.REJECTED
         return TokenFate.DROPPED
 
-    def slim(self) -> Round:
-        """The round without recorded probabilities, which take most of its memory; only the
-        drafter's own are kept, for its calibration."""
+    def without_probabilities(self) -> Round:
+        """A copy without `chosen`, `ranks` and recorded probabilities; `q` stays, for
+        calibration."""
         return replace(
             self, chosen=(), ranks=(), p=(), scores=(), pruned=(), model_p=(), draws=(),
             entropies=(), top=(), own_p=None, tempered_p=(), thresholds=(),

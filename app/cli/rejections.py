@@ -69,4 +69,6 @@ def _answer(
     drafted.answered += 1
     drafted.reject(index, rejections(levels_of(steps, first.text)), texts)
     # probabilities of many answers would not fit into memory
-    drafted.levels += levels_of(((record.slim(), tokens) for record, tokens in steps), first.text)
+    drafted.levels += levels_of(
+        ((record.without_probabilities(), tokens) for record, tokens in steps), first.text
+    )

@@ -18,10 +18,10 @@ from app.strategies.registry import STRATEGIES
 from app.strategies.strategy import DEFAULT_TREE, NamedTree
 from decoding.decoder import Decoder, FinishReason
 from decoding.drafters.base import TreeDrafter
+from decoding.logprobs import score_answer, score_first_token
 from decoding.model.target import Target
 from decoding.params import Params, with_settings
 from decoding.prefill import PrefilledPrompt
-from decoding.probes import probe_answer, probe_first_token
 from decoding.round import Round, TokenEvent, TokenProbs
 from decoding.stats import Stats
 from decoding.tokenizing.stopping import Stop
@@ -194,7 +194,7 @@ class Lane:
         self.probs = None
         if self._decoder.record_probabilities:
             logits = penalize(self.prompt.logits, params.sampling, prompt_ids, len(prompt_ids))
-            self.probs = probe_first_token(logits, first, params.sampling)
+            self.probs = score_first_token(logits, first, params.sampling)
         self.ids = self._decoder.generated
         event = self._tokens.first(first)
         return self._tokens.close([event], self.text)[0] if self.finished else event
@@ -234,7 +234,7 @@ class Lane:
     def measure(self, answer: MeasureAnswer, cancelled: Callable[[], bool]) -> AnswerMeasured:
         """The probabilities of an answer that was decoded without recording them. Does not change
         the lane. Raises InterruptedError when `cancelled()`."""
-        probs, rounds = probe_answer(
+        probs, rounds = score_answer(
             self._model, answer.prompt_ids, answer.first, answer.rounds, answer.params, cancelled
         )
         tokens = TokenEvents(self.models)

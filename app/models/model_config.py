@@ -26,7 +26,7 @@ from app.models.checkpoint import Checkpoint
 from decoding.checkpoints.files import reason_of
 from decoding.errors import InputError
 from decoding.json_text import read_json
-from decoding.model.rope import refuse_wrong_lengths, refuse_wrong_ropes
+from decoding.model.rope import validate_longrope, validate_ropes
 
 
 def load_config(source: str, checkpoint: Checkpoint, options: ModelOptions) -> PreTrainedConfig:
@@ -35,12 +35,12 @@ def load_config(source: str, checkpoint: Checkpoint, options: ModelOptions) -> P
     set_verbosity_error()
     named = {} if checkpoint.gguf_file is None else gguf_arguments(source, checkpoint.gguf_file)
     try:
-        refuse_wrong_ropes(_as_written(checkpoint))
+        validate_ropes(_as_written(checkpoint))
         found = AutoConfig.from_pretrained(
             checkpoint.folder, trust_remote_code=options.trust_remote_code, **named
         )
-        refuse_wrong_ropes(found.to_dict())
-        refuse_wrong_lengths(found.get_text_config(decoder=True))
+        validate_ropes(found.to_dict())
+        validate_longrope(found.get_text_config(decoder=True))
     except Exception as error:
         file = checkpoint.gguf_file or "config.json"
         raise InputError(f"can't read the {file} of {source}: {clear_reason(error)}") from error

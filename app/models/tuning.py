@@ -24,7 +24,7 @@ from decoding.cost.curve import Curve
 from decoding.cost.measure import pass_seconds, verify_cost
 from decoding.cost.model import Cost
 from decoding.drafters.eagle_head import EagleHead
-from decoding.drafters.medusa import MedusaHeads, asking_seconds, default_choices
+from decoding.drafters.medusa import MedusaHeads, default_choices, draft_seconds
 from decoding.json_text import parse_json
 from decoding.model.layouts import Layouts, lay_out
 from decoding.model.linears import ROWS, Layout, Linear
@@ -64,7 +64,7 @@ def tune(target: Target, threads: int | None) -> int:
         if not _was_busy(target, known):
             return chosen
         for _, linear in target.linears:  # copies are made for one number of threads
-            linear.arrange(Layout())
+            linear.set_layout(Layout())
     chosen = choose_threads(target, threads)
     layouts = lay_out(target.linears, target.dtype, None)
     measured = Measured(chosen, layouts, pass_seconds(target, TYPICAL_ROUND))
@@ -109,7 +109,7 @@ def medusa_tree(heads: MedusaHeads, target: Target, threads: int | None, cost: C
     key = _tree_key(_target_key(target, threads)) + which
     known = read_tree(_path(), key, heads.accuracy)
     before = read_asking(_path(), key) if known else None
-    asking = asking_seconds(heads, target)
+    asking = draft_seconds(heads, target)
     if before:
         asking = min(asking[0], before[0]), min(asking[1], before[1])
     found = default_choices(heads, target, cost, known, asking)
@@ -134,7 +134,7 @@ def read_tree(path: Path, key: str, accuracy: Sequence[Sequence[float]]) -> Choi
 
 
 def read_asking(path: Path, key: str) -> tuple[float, float] | None:
-    """The kept `asking_seconds`; None if there are none, or they can't be read."""
+    """The kept `draft_seconds`; None if there are none, or they can't be read."""
     try:
         found = _ASKING.validate_python(_read(path)[key]["asking"])
     except (LookupError, TypeError, ValueError):
@@ -215,7 +215,7 @@ def _target_key(target: Target, threads: int | None) -> str:
 
 
 def _halves(linears: Sequence[tuple[str, Linear]]) -> str:
-    return " with exact halves" if linears and linears[0][1].can_halve else ""
+    return " with exact halves" if linears and linears[0][1].fits_fp16 else ""
 
 
 def read_measured(path: Path, key: str) -> Measured | None:

@@ -54,7 +54,7 @@ def find_aux_layers(
     if eagle.get("use_aux_hidden_state") is False:
         raise InputError(
             f"{folder}: a draft of the last hidden state (use_aux_hidden_state is false in its "
-            "config.json); specchat runs EAGLE-3 over several layers"
+            "config.json) is not supported; only EAGLE-3 over several layers is"
         )
     key, layers = AUX_LAYERS, target.layers
     inputs, nested = config.get(key) or [], eagle.get(key) or []

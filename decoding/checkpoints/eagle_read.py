@@ -34,7 +34,7 @@ from decoding.checkpoints.eagle_fit import (
 from decoding.checkpoints.files import read_config, read_tensors
 from decoding.checkpoints.quantized import precision_of
 from decoding.errors import InputError
-from decoding.model.rope import refuse_wrong_rope
+from decoding.model.rope import validate_rope
 
 # Never loaded: whole models and other heads, speculators' copies from its verifier, tables.
 _LEFT_OUT = re.compile(
@@ -52,7 +52,7 @@ def read_eagle(folder: Path, target: TargetShape) -> EagleWeights:
     """The head in `folder` for `target`, its tensors in the dtype that they are stored in.
 
     Raises InputError if there is none, if it was made for another model, and for heads that
-    specchat does not run (EAGLE-1's of several layers, drafts of the last hidden state).
+    are not supported (EAGLE-1's of several layers, drafts of the last hidden state).
     """
     try:
         return _read_eagle(folder, target)
@@ -60,7 +60,7 @@ def read_eagle(folder: Path, target: TargetShape) -> EagleWeights:
         raise
     except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError) as error:
         raise InputError(
-            f"{folder}: config.json holds something of the wrong type ({error}): mend it"
+            f"{folder}: config.json holds something of the wrong type ({error}): fix it"
         ) from error
 
 
@@ -154,7 +154,9 @@ def require_eagle(folder: Path, names: Iterable[str], config: Mapping[str, Any])
         raise InputError(f"{folder} holds Medusa heads, no EAGLE head: give it as Medusa heads")
     kind = config.get("speculators_model_type", "eagle3")
     if kind != "eagle3":
-        raise InputError(f"{folder} is a speculator of type {kind}; specchat runs eagle3")
+        raise InputError(
+            f"{folder} is a speculator of type {kind}, which is not supported; only eagle3 is"
+        )
     layers = eagle_layers(name for name in names if not _LEFT_OUT.match(name))
     if not layers:
         raise InputError(
@@ -163,7 +165,7 @@ def require_eagle(folder: Path, names: Iterable[str], config: Mapping[str, Any])
     if len(layers) > 1 and eagle_version(names) is None:
         raise InputError(
             f"{folder}: the draft has {len(layers)} layers, and the first no hidden_norm as in "
-            "EAGLE-3; specchat runs EAGLE-1 of one layer"
+            "EAGLE-3: EAGLE-1 of several layers is not supported"
         )
 
 
@@ -179,8 +181,8 @@ def _layer_config(folder: Path, config: Mapping[str, Any]) -> Mapping[str, Any]:
     layer: Mapping[str, Any] = config.get("transformer_layer_config", config)
     if layer is not config and layer.get("model_type") not in ("llama", "qwen3"):
         raise InputError(
-            f"{folder}: the draft's layer is of type {layer.get('model_type')}, specchat runs "
-            "llama and qwen3"
+            f"{folder}: the draft's layer is of type {layer.get('model_type')}, which is not "
+            "supported; only llama and qwen3 are"
         )
     return layer
 
@@ -211,7 +213,7 @@ def _heads(
     width = width if norm is None else norm.numel()
     if not width or queries % width or keys % width or not keys or queries % keys:
         raise InputError(
-            f"{folder}: {queries} rows of q_proj and {keys} of k_proj don't make heads; mend "
+            f"{folder}: {queries} rows of q_proj and {keys} of k_proj don't make heads; fix "
             "num_attention_heads or head_dim in config.json"
         )
     return queries // width, keys // width, width
@@ -227,12 +229,12 @@ def _rope(folder: Path, layer: Mapping[str, Any]) -> dict[str, Any]:
     part = rest.get("partial_rotary_factor") or layer.get("partial_rotary_factor") or 1
     if part != 1 or any(isinstance(value, dict) for value in rest.values()):
         raise InputError(
-            f"{folder}: config.json asks for a rope over parts of a head or by kinds of layers; "
-            "specchat runs drafts with one over the whole head"
+            f"{folder}: config.json asks for a rope over parts of a head or by kinds of layers, "
+            "which is not supported; only one over the whole head is"
         )
     lost = [key for key in _ROPE_NEEDS.get(kind, ()) if key not in rest]
     if lost:
         raise InputError(f"{folder}: config.json lacks {lost[0]} for a rope of type {kind}")
     rope = {"rope_type": kind, "rope_theta": float(theta)} | (rest if kind != "default" else {})
-    refuse_wrong_rope(f"{folder}: config.json: rope", rope)
+    validate_rope(f"{folder}: config.json: rope", rope)
     return rope

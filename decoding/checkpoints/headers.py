@@ -72,7 +72,7 @@ def read_tensor_names(folder: Path) -> set[str] | None:
 
 
 def packed_weight(types: Mapping[str, str]) -> str | None:
-    """A weight that is no number before it is unpacked or scaled, and its type; None if there is
+    """The first weight of a non-float (packed or scaled) dtype, and that dtype; None if there is
     none."""
     floats = ("F64", "F32", "F16", "BF16")
     packed = (n for n, kind in types.items() if n.endswith("weight") and kind not in floats)

@@ -19,9 +19,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from statistics import median
 
-from decoding.cost.acceptance import PRIOR_ACCEPTANCE, Rate
 from decoding.cost.curve import robust_line
-from decoding.cost.model import Cost, CostModel, fit_verify, rest_seconds
+from decoding.cost.model import Cost, CostModel, fit_verify, overhead_seconds
+from decoding.cost.rate import PRIOR_ACCEPTANCE, Rate
 from decoding.round import Round
 
 MAX_GAMMA = 16
@@ -30,19 +30,19 @@ PLAN_INTERVAL = 8  # rounds between two plans, which take up to a millisecond
 WINDOW = 64  # recent rounds whose times count
 MAX_AHEAD = 2  # levels beyond the deepest one with recent trials
 PROBE_INTERVAL = 10  # rounds until another gamma is tried, to learn its cost
-REST_ROUNDS = 48  # without drafts while they do not pay; then
+PAUSE_ROUNDS = 48  # without drafts while they do not pay; then
 RETRY_ROUNDS = 4  # with drafts, in case they pay again
 
 
 @dataclass(slots=True)
 class Level:
-    """One depth of the drafts. Over the rounds whose gamma reached it: how often the draft did
-    (`there`), and with how many `nodes`. Over those accepted up to the depth before it: how often
-    it was accepted (`goes_on`)."""
+    """One depth of the drafts. Over the rounds with at least this gamma: how often the draft
+    `reached` it, and with how many `nodes`. Over those accepted up to the depth before it: how
+    often it was `accepted`."""
 
-    there: Rate = field(default_factory=Rate)
+    reached: Rate = field(default_factory=Rate)
     nodes: Rate = field(default_factory=Rate)
-    goes_on: Rate = field(default_factory=Rate)
+    accepted: Rate = field(default_factory=Rate)
 
 
 class AutoGamma:
@@ -63,12 +63,12 @@ class AutoGamma:
         self._levels = [Level() for _ in range(MAX_GAMMA)]
         self._drafts: deque[tuple[int, float]] = deque(maxlen=WINDOW)  # levels, seconds
         self._passes: deque[tuple[int, float]] = deque(maxlen=WINDOW)  # nodes, seconds
-        self._rests: deque[float] = deque(maxlen=WINDOW)
+        self._overheads: deque[float] = deque(maxlen=WINDOW)
         self._rounds = 0
         # when the next plan is due, the best gamma, the largest one considered
         self._plan = (0, 0, 0)
         self._drafted = True  # in the last round
-        self._rested = 0  # rounds since drafting was last expected to pay
+        self._paused = 0  # rounds since drafting was last expected to pay
         self._up = False
 
     def choose(self) -> int:
@@ -80,12 +80,12 @@ class AutoGamma:
             speeds = self.speeds()
             best, most = max(range(len(speeds)), key=speeds.__getitem__), len(speeds) - 1
             self._plan = self._rounds + PLAN_INTERVAL, best, most
-        if best == 0 or self._rested > REST_ROUNDS:
-            self._rested = (self._rested + 1) % (REST_ROUNDS + RETRY_ROUNDS)
-            if self._rested == REST_ROUNDS + 1:
+        if best == 0 or self._paused > PAUSE_ROUNDS:
+            self._paused = (self._paused + 1) % (PAUSE_ROUNDS + RETRY_ROUNDS)
+            if self._paused == PAUSE_ROUNDS + 1:
                 self._drafts.clear()  # old times do not matter any more
-            return min(2, self._first) if self._rested > REST_ROUNDS else 0
-        self._rested = 0
+            return min(2, self._first) if self._paused > PAUSE_ROUNDS else 0
+        self._paused = 0
         if self._rounds % PROBE_INTERVAL == 0:
             self._up = not self._up
             return min(best + MAX_AHEAD, most) if self._up else best // 2
@@ -103,38 +103,38 @@ class AutoGamma:
             self._drafts.append((drafted, record.draft_seconds))
         self._drafted = drafted > 0
         self._passes.append((len(record.tokens), record.verify_seconds))
-        self._rests.append(rest_seconds(record))
+        self._overheads.append(overhead_seconds(record))
         accepted = len(record.accepted)
         for position, level in enumerate(self._levels, 1):
-            for rate in (level.there, level.nodes, level.goes_on):
-                rate.fade()
+            for rate in (level.reached, level.nodes, level.accepted):
+                rate.decay()
             if position > record.gamma:
                 continue
-            there = position <= drafted
-            level.there.add(there)
-            level.nodes.add(sizes[position] if there else 0)
+            reached = position <= drafted
+            level.reached.add(reached)
+            level.nodes.add(sizes[position] if reached else 0)
             if position <= accepted + 1:
-                level.goes_on.add(position <= accepted)
+                level.accepted.add(position <= accepted)
 
     def speeds(self) -> list[float]:
         """Expected tokens per second for each gamma from 0 up to what there is evidence for."""
         costs = CostModel(
             robust_line(self._drafts or [(1, 0.0)], proportional=True),
             fit_verify(self._passes, self._measured),
-            median(self._rests),
+            median(self._overheads),
         )
-        tested = (i for i, level in enumerate(self._levels, 1) if level.goes_on.trials > 0.5)
+        tested = (i for i, level in enumerate(self._levels, 1) if level.accepted.trials > 0.5)
         reach = max(tested, default=0)
         tau, nodes, levels, drafts = 1.0, 1.0, 0.0, 0.0
-        path, goes_on = 1.0, PRIOR_ACCEPTANCE
-        there, size = 1.0, 1.0
+        path, accepted = 1.0, PRIOR_ACCEPTANCE
+        reached, size = 1.0, 1.0
         found = [1 / costs.seconds(0, 1, drafting=0)]
         for level in self._levels[: reach + MAX_AHEAD]:
-            goes_on = level.goes_on.estimate(goes_on)
-            there = level.there.estimate(there)
+            accepted = level.accepted.estimate(accepted)
+            reached = level.reached.estimate(reached)
             size = level.nodes.estimate(size)
-            drafts = drafts or there  # the share of rounds that draft at all
-            path *= goes_on
-            tau, nodes, levels = tau + path, nodes + size, levels + there
+            drafts = drafts or reached  # the share of rounds that draft at all
+            path *= accepted
+            tau, nodes, levels = tau + path, nodes + size, levels + reached
             found.append(tau / costs.seconds(levels, nodes, drafts))
         return found

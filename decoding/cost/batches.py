@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import torch
 
-from decoding.cost.curve import BatchCosts, Curve, without_disturbances
+from decoding.cost.curve import BatchCosts, Curve, monotone
 from decoding.cost.measure import SIZES, seconds, verify_cost
 from decoding.model.cache import BatchCache
-from decoding.model.kv_precision import KV_PRECISIONS
+from decoding.model.kv_precision import KV_QUANTIZERS
 from decoding.model.lean import LeanForward
 from decoding.model.target import Target
 from decoding.trees.draft import DraftTree
@@ -30,20 +30,20 @@ def batch_costs(
     batches: Sequence[int],
     nodes: float,
     context: int,
-    say: Callable[[str], None] = lambda text: None,
-    patience: float = float("inf"),
+    progress: Callable[[str], None] = lambda text: None,
+    max_pass_seconds: float = float("inf"),
 ) -> BatchCosts:
     """For each of `batches` (numbers of sequences, ascending), passes after `context` tokens over
     up to `nodes` nodes each. Measured on a lean forward, else estimated from one sequence. After a
-    pass longer than `patience` no larger ones are measured; batches without all sizes are left out,
-    except for the first. Sizes beyond the context are left out as well."""
+    pass longer than `max_pass_seconds` no larger ones are measured; batches without all sizes are
+    left out, except for the first. Sizes beyond the context are left out as well."""
     within = [size for size in SIZES if size <= target.context]
     sizes = [size for before, size in zip((0, *within), within, strict=False) if before < nodes]
     lean = target.lean
     if lean is None:
-        say("measuring passes")
+        progress("measuring passes")
         every = sorted({batch * size for batch in batches for size in sizes})
-        alone = verify_cost(target, every, patience)
+        alone = verify_cost(target, every, max_pass_seconds)
         largest = alone.points[-1][0]
         seen = [n for n in batches if n == batches[0] or n * nodes <= largest]
         curves = {n: Curve(tuple((size, alone(n * size)) for size in sizes)) for n in seen}
@@ -51,15 +51,15 @@ def batch_costs(
     curves = {}
     context = max(min(context, target.context - sizes[-1]), 0)
     for batch in batches:
-        say(f"measuring passes of {batch} at once")
+        progress(f"measuring passes of {batch} at once")
         points = list[tuple[float, float]]()
         for size in sizes:
             points.append((size, batch_pass_seconds(target, lean, batch, size, context)))
-            if points[-1][1] > patience:
+            if points[-1][1] > max_pass_seconds:
                 break
         if len(points) == len(sizes) or not curves:
-            curves[batch] = Curve(without_disturbances(points))
-        if points[-1][1] > patience:
+            curves[batch] = Curve(monotone(points))
+        if points[-1][1] > max_pass_seconds:
             break
     for more, fewer in pairwise(sorted(curves, reverse=True)):  # nor are more sequences cheaper
         known = zip(curves[fewer].points, curves[more].points, strict=False)
@@ -74,8 +74,8 @@ def batch_pass_seconds(
     """Time of a pass over a chain of `nodes` nodes in each sequence."""
     room = context + nodes
     # the values in the cache do not matter
-    precision = KV_PRECISIONS[target.kv_cache]
-    cache = BatchCache(lean.layers, sequences, room, target.dtype, target.device, precision)
+    quantizer = KV_QUANTIZERS[target.kv_cache]
+    cache = BatchCache(lean.layers, sequences, room, target.dtype, target.device, quantizer)
     positions = torch.arange(context, room, device=target.device)
     tokens = torch.zeros(sequences * nodes, dtype=torch.long, device=target.device)
     mask = target.mask(context, DraftTree(chain(nodes - 1), tokens[:nodes]), positions)

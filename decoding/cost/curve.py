@@ -30,7 +30,7 @@ class Curve:
         return before_y + (size - before_x) / (x - before_x) * (y - before_y)
 
 
-def without_disturbances(points: Sequence[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
+def monotone(points: Sequence[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
     """The measured points (size, cost), sizes ascending, none above a larger size's: a larger pass
     is never cheaper, and what disturbs the machine only adds."""
     costs = accumulate((cost for _, cost in reversed(points)), min)

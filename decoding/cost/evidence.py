@@ -1,6 +1,5 @@
-"""What the forecast knows of past rounds: sums, and samples in order for their medians. A round is
-taken in once, however often the forecast is asked for, and what is kept grows with how unequal the
-rounds were, not with their number, but for the samples."""
+"""Statistics of past rounds for the forecast: counts, moments, sorted samples. Apart from the
+samples, memory grows with distinct tree sizes, not with rounds."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from operator import mul
 from typing import Self
 
 from decoding.cost.curve import Median
-from decoding.cost.model import rest_seconds
+from decoding.cost.model import overhead_seconds
 from decoding.round import Round
 
 Ends = Counter[tuple[int, int]]  # rounds by the number of accepted tokens and their gamma
@@ -107,7 +106,7 @@ class Evidence:
     paces: defaultdict[tuple[int, int], list[float]] = field(
         default_factory=lambda: defaultdict(list)
     )
-    rests: list[float] = field(default_factory=list)
+    overheads: list[float] = field(default_factory=list)
 
     @classmethod
     def of(cls, rounds: Iterable[Round]) -> Self:
@@ -123,7 +122,7 @@ class Evidence:
         self.ends[len(record.accepted), record.gamma] += 1
         self.took[depth, nodes].add(record.total_seconds)
         insort(self.passes[nodes], record.verify_seconds)
-        insort(self.rests, rest_seconds(record))
+        insort(self.overheads, overhead_seconds(record))
         if not record.drafted:
             self.plain.add(record.total_seconds - record.draft_seconds)
         if record.gamma > 0:

@@ -30,14 +30,14 @@ from dataclasses import dataclass
 from itertools import accumulate
 from math import ceil, hypot
 
-from decoding.cost.acceptance import PRIOR_ACCEPTANCE, Rate
 from decoding.cost.curve import Curve, line_through
 from decoding.cost.evidence import UNTIMED, Ends, Evidence, Moments, median_of, medians_by_size
 from decoding.cost.model import CostModel, verify_through
+from decoding.cost.rate import PRIOR_ACCEPTANCE, Rate
 
 MIN_LIMIT = 16  # the largest gamma of a forecast is at least this
 MIN_ROUNDS = 8  # that reached a position, to estimate its acceptance
-ALIKE = 1.3  # how far modelled times may be from measured ones
+TOLERANCE = 1.3  # how far modelled times may be from measured ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def forecast(
     at_once: bool = False,
     limit: int | None = None,
 ) -> Forecast | None:
-    """The forecast from a lane's `run` and its rounds `before`, for each gamma up to the present
+    """The forecast from a decoder's `run` and its rounds `before`, for each gamma up to the present
     one, theirs and `MIN_LIMIT`, or up to `limit` if the drafter can go no further. None if too few
     rounds drafted.
 
@@ -93,8 +93,8 @@ def forecast(
     without these, with the mean of the rounds.
 
     Pass times of other sizes are estimated from the measured `pass_costs` (nodes, seconds), or else
-    from `others`, rounds of other lanes on the same target. `at_once`: the drafter makes all levels
-    in one pass (Medusa), so that a shallower draft takes as long.
+    from `others`, rounds of other decoders on the same target. `at_once`: the drafter makes all
+    levels in one pass (Medusa), so that a shallower draft takes as long.
     """
     before = before or Evidence()
     asked = before.asked + run.asked  # by gamma
@@ -143,7 +143,7 @@ def _between(seconds: list[float], plain: float, ran: float) -> tuple[list[float
         return seconds, True
     below = int(ran)
     there = seconds[below] + (ran - below) * (seconds[ceil(ran)] - seconds[below])
-    agree = 1 / ALIKE <= wrong <= ALIKE
+    agree = 1 / TOLERANCE <= wrong <= TOLERANCE
     if agree:
         parts = [min(g / ran, 1.0) for g in range(len(seconds))]
         found = [time * (wrong + (1.0 - wrong) * x) for time, x in zip(seconds, parts, strict=True)]
@@ -221,7 +221,7 @@ def _costs(
         for levels, parts in drafting.items()
     ]
     line = line_through(made or [(1, 0.0, 1)], proportional=not at_once)
-    return CostModel(line, verify, median_of([(1.0, run.rests)]))
+    return CostModel(line, verify, median_of([(1.0, run.overheads)]))
 
 
 def _seconds(

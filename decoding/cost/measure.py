@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import torch
 
-from decoding.cost.curve import Curve, without_disturbances
+from decoding.cost.curve import Curve, monotone
 from decoding.model.clock import synchronize
 from decoding.model.target import Target
 from decoding.trees.draft import DraftTree
@@ -54,13 +54,13 @@ def pass_seconds(target: Target, nodes: int) -> float:
 
 
 def verify_cost(
-    target: Target, sizes: Sequence[int] = SIZES, patience: float = float("inf")
+    target: Target, sizes: Sequence[int] = SIZES, max_pass_seconds: float = float("inf")
 ) -> Curve:
     """v(n) in seconds, measured at `sizes` that the context holds, up to the first pass that takes
-    longer than `patience`."""
+    longer than `max_pass_seconds`."""
     measured: list[tuple[float, float]] = []
     for nodes in (size for size in sizes if size + REPEATS < target.context):
         measured.append((nodes, pass_seconds(target, nodes)))
-        if measured[-1][1] > patience:
+        if measured[-1][1] > max_pass_seconds:
             break
-    return Curve(without_disturbances(measured))
+    return Curve(monotone(measured))

@@ -2,9 +2,9 @@
 
     seconds = d(levels drafted) + v(nodes verified) + r
 
-d is a line, v a measured curve or a line through past passes, r the rest of a round. Of several
-draft lengths or trees the one with the largest tau / seconds is chosen, where tau is the expected
-number of tokens that a round emits.
+d is a line, v a measured curve or a line through past passes, r the overhead of a round: the rest
+of its time. Of several draft lengths or trees the one with the largest tau / seconds is chosen,
+where tau is the expected number of tokens that a round emits.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ Cost = Callable[[float], float]
 
 @dataclass(frozen=True, slots=True)
 class CostModel:
-    """`draft` seconds by levels, `verify` seconds by nodes (root included), `rest` in seconds."""
+    """In seconds: `draft` by levels, `verify` by nodes (root included), and the `overhead`."""
 
     draft: Line
     verify: Cost
-    rest: float = 0.0
+    overhead: float = 0.0
 
     def seconds(self, levels: float, nodes: float, drafting: float = 1.0) -> float:
         """The mean time of a round, if the share `drafting` of the rounds drafts anything."""
         draft = drafting * self.draft.start + levels * self.draft.slope
-        return draft + self.verify(nodes) + self.rest
+        return draft + self.verify(nodes) + self.overhead
 
 
-def rest_seconds(record: Round) -> float:
+def overhead_seconds(record: Round) -> float:
     return record.total_seconds - record.draft_seconds - record.verify_seconds
 
 

@@ -7,9 +7,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from decoding.cost.acceptance import Rate
 from decoding.cost.curve import Line
 from decoding.cost.model import Cost, CostModel
+from decoding.cost.rate import Rate
 from decoding.trees.static import Choices
 
 
@@ -18,7 +18,7 @@ def optimal_tree(
     costs: CostModel,
     max_nodes: int = 64,
     kept: Choices = (),
-    alike: float = 1.0,
+    tolerance: float = 1.0,
 ) -> Choices:
     """The tree that yields the most tokens per unit of time for these heads on this machine.
 
@@ -27,13 +27,13 @@ def optimal_tree(
     the size with the best tau / seconds is taken. This is done for the first head alone, the first
     two, and so on, because each head costs time.
 
-    A tree counts as fast if the fastest one is at most `alike` times faster. If `kept` (an earlier
-    choice, with the path of every node) is fast, it is returned; else the deepest fast tree is:
-    gamma can shorten it for hard text, but nothing lengthens it for easy text.
+    A tree counts as fast if the fastest one is at most `tolerance` times faster. If `kept` (an
+    earlier choice, with the path of every node) is fast, it is returned; else the deepest fast tree
+    is: gamma can shorten it for hard text, but nothing lengthens it for easy text.
     """
     alone = 1.0 / costs.seconds(0, 1, drafting=0)
     grown = [_fastest(accuracy[:heads], costs, max_nodes) for heads in range(1, len(accuracy) + 1)]
-    enough = max(alone, *(speed for speed, _ in grown)) / alike
+    enough = max(alone, *(speed for speed, _ in grown)) / tolerance
     if kept and _speed(kept, accuracy, costs) >= enough:
         return kept
     return next((tree for speed, tree in reversed(grown) if speed >= enough), ())
@@ -137,11 +137,11 @@ class TreeSizer:
         """Record how many drafts of the last tree were accepted."""
         if not self._expected:
             return
-        self._accepted.fade()
+        self._accepted.decay()
         self._accepted.add(count, self._expected)
         self._expected = 0.0
         for rate in self._reached:
-            rate.fade()
+            rate.decay()
         for level, hoped in enumerate(self._hoped):
             self._reached[level].add(count > level + 1, hoped)
         self._hoped = []

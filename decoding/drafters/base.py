@@ -14,7 +14,7 @@ from decoding.trees.draft import Draft
 from decoding.trees.static import Choices
 from decoding.verification.acceptance import Acceptance
 
-Needs = Literal["none", "last", "final", "aux"]
+Needs = Literal["none", "last_hidden", "all_hidden", "aux"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,9 @@ class Drafter(Protocol):
     """Proposes drafts for one sequence.
 
     `needs`: which of the target's hidden states the drafter uses as features: none; those after the
-    final norm, of the last row before a draft ("last") or of every row ("final"); or the inputs of
-    the captured layers, of every row ("aux"). `default_gamma`: the draft length if the user sets
-    none.
+    final norm, of the last row before a draft ("last_hidden") or of every row ("all_hidden"); or
+    the inputs of the captured layers, of every row ("aux"). `default_gamma`: the draft length if
+    the user sets none.
     """
 
     needs: Needs
@@ -46,8 +46,8 @@ class Drafter(Protocol):
 
     def start(self, ids: Sequence[int], first: int, features: Tensor | None) -> None:
         """Begin a new prompt. `features` [len(ids) - first, F] are those of its rows from `first`
-        on: at least the last one; if `needs` is "final" or "aux", all but a prefix that the drafter
-        has already seen."""
+        on: at least the last one; if `needs` is "all_hidden" or "aux", all but a prefix that the
+        drafter has already seen."""
 
     def propose(self, context: DraftContext) -> Draft | None:
         """A tree of drafted tokens below the root, None if there is nothing to propose."""
@@ -69,8 +69,8 @@ class FeatureDrafter(Drafter, Protocol):
     """A drafter that `needs` features."""
 
     def prepare(self, features: Tensor, acceptance: Acceptance) -> None:
-        """Called before `observe`: `features` [rows, F] are those of `acceptance.rows`. If that is
-        `early`, the work for the next draft can be launched now."""
+        """Called before `observe`: `features` [rows, F] are those of `acceptance.rows`. If the
+        acceptance is `padded`, the work for the next draft can be launched now."""
 
 
 class TreeDrafter(Drafter, Protocol):

@@ -78,7 +78,7 @@ class DraftModel:
         tree = DraftTree(chain(gamma), torch.cat(tokens))
         if not sampling.greedy:
             return Draft(tree, self._padded(rows))
-        return Draft(tree, own_p=lambda: torch.cat(rows).float().softmax(-1).amax(-1))
+        return Draft(tree, draft_p=lambda: torch.cat(rows).float().softmax(-1).amax(-1))
 
     def observe(self, ids: Sequence[int], accepted: int) -> None:
         # Rows of accepted drafts stay; the last token of a full chain has none.

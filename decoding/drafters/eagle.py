@@ -104,7 +104,7 @@ class Eagle:
         named = c.settings if tree is None else EagleSettings()
         self.head = head
         self._forward = head.drafting
-        self.needs: Needs = "aux" if c.version == "eagle3" else "final"
+        self.needs: Needs = "aux" if c.version == "eagle3" else "all_hidden"
         self.default_gamma = default_gamma or named.gamma or DEFAULT_GAMMA
         self.tree = tree or default_tree(named, target.device, verify_cost)
         self.note: str | None = None
@@ -182,18 +182,24 @@ class Eagle:
         if self._sizer is not None:
             each = (grown - growing) / pool.levels
             self._sizer.drafted(time.perf_counter() - begun, each)
-        own_p = partial(pool.own_p, kept.guesses)
+        draft_p = partial(pool.draft_p, kept.guesses)
         return Draft(
-            tree, None, own_p, kept.ranks, pool=pool, kept=kept.guesses, unread=kept.unread
+            tree,
+            None,
+            draft_p,
+            kept.ranks,
+            pool=pool,
+            kept=kept.guesses,
+            shape_on_device=kept.shape_on_device,
         )
 
     def prepare(self, features: Tensor, acceptance: Acceptance) -> None:
         self._root = None
         self._pending.append(self._select_layers(features))
-        if acceptance.early:
-            tokens = acceptance.following
+        if acceptance.padded:
+            tokens = acceptance.next_tokens
             hidden = self._run_pending(tokens)
-            self._root = acceptance.end_of(tokens), acceptance.end_of(hidden)
+            self._root = acceptance.at_last_accepted(tokens), acceptance.at_last_accepted(hidden)
 
     def observe(self, ids: Sequence[int], accepted: int) -> None:
         self._ids.extend(ids[len(self._ids) :])
@@ -204,7 +210,7 @@ class Eagle:
     def _select_layers(self, features: Tensor) -> Tensor:
         """Select this head's inputs from the states [n, T * H] of all captured layers."""
         captured, own = self._target.aux_layers, self.head.config.aux_layers
-        if self.needs == "final" or captured == own:
+        if self.needs == "all_hidden" or captured == own:
             return features
         states = features.chunk(len(captured), dim=-1)
         return torch.cat([states[captured.index(layer)] for layer in own], dim=-1)

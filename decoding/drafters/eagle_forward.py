@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from decoding.model.architecture import UNLIMITED
 from decoding.model.cache import Rows, TreeCache
-from decoding.model.lean import Block, Heads, RMSNorm, Rope, qk_norm
+from decoding.model.lean import AttentionHeads, Block, RMSNorm, Rope, qk_norm
 from decoding.model.linears import Linear
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class EagleForward:
             return RMSNorm(head.norms[name], c.norm_eps) if name in head.norms else None
 
         self._head = head
-        self._heads = Heads(c.heads, c.kv_heads, c.head_dim)
+        self._heads = AttentionHeads(c.heads, c.kv_heads, c.head_dim)
         self._layers = [self._layer(layer) for layer in head.layers]
         self._fc = None if head.fc is None else Linear([head.fc])
         self._lm_head = None if head.lm_head is None else Linear([head.lm_head])
@@ -48,7 +48,7 @@ class EagleForward:
             self._heads,
             Linear([layer.qkv]),
             None if gains is None else qk_norm(*gains, self._heads, eps),
-            self._heads.dim**-0.5,
+            self._heads.head_dim**-0.5,
             Linear([layer.o]),
             RMSNorm(norms["mlp"], eps),
             Linear([layer.gate_up]),

@@ -202,7 +202,8 @@ def rotary_of(config: EagleConfig) -> LlamaRotaryEmbedding:
     kind = config.rope.get("rope_type", "default")
     if kind not in _STATIC_ROPE:
         raise InputError(
-            f"the EAGLE head's rope_type is {kind}; specchat runs {', '.join(_STATIC_ROPE)}"
+            f"the EAGLE head's rope_type is {kind}, which is not supported; only "
+            f"{', '.join(_STATIC_ROPE)} are"
         )
     llama: Any = LlamaConfig(
         hidden_size=config.heads * config.head_dim,  # whatever the width is

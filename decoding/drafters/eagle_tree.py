@@ -27,12 +27,12 @@ MAX_NODES = 64  # of a tree whose size is chosen by its expected yield
 @dataclass(frozen=True, slots=True, eq=False)
 class SelectedNodes:
     """Indices `guesses` [n-1] into the pool, in its order, and the tree that they form with the
-    root, with `ranks` or `unread` as in `Draft`."""
+    root, with `ranks` or `shape_on_device` as in `Draft`."""
 
     guesses: Tensor
     shape: TreeShape | TreeTensors
     ranks: tuple[int, ...] = ()
-    unread: Sequence[Tensor] = ()
+    shape_on_device: Sequence[Tensor] = ()
 
 
 class TreePlan(Protocol):
@@ -153,4 +153,4 @@ def prune_on_device(pool: CandidatePool, count: int) -> SelectedNodes:
     mask = reached > 0
     tree = TreeTensors(parents, mask.sum(-1) - 1, mask, pool.levels)
     ranks = torch.cat([root, guesses % pool.width])
-    return SelectedNodes(guesses, tree, unread=(parents, ranks))
+    return SelectedNodes(guesses, tree, shape_on_device=(parents, ranks))

@@ -25,7 +25,7 @@ from decoding.trees.draft import Draft, DraftTree
 from decoding.trees.static import NAMED_TREES, Choices, StaticTree, build_tree, truncate_paths
 from decoding.verification.acceptance import Acceptance
 
-ALIKE = 1.15  # speeds of trees: two measurements of one machine may differ by as much
+TOLERANCE = 1.15  # speeds of trees: two measurements of one machine may differ by as much
 
 
 class MedusaHeads:
@@ -75,7 +75,7 @@ class MedusaHeads:
 class Medusa:
     """Drafts with `heads` along the tree `choices`; gamma is the number of heads used."""
 
-    needs: Needs = "last"
+    needs: Needs = "last_hidden"
     cache_bytes = 0
 
     def __init__(self, heads: MedusaHeads, choices: Choices) -> None:
@@ -122,16 +122,16 @@ class Medusa:
         root = upload(context.ids[-1:], self._device)
         tokens = torch.cat([root, self.heads.target_ids(best.indices).flatten()[flat]])
 
-        def own_p() -> Tensor:
+        def draft_p() -> Tensor:
             log_p = best.values.float() - logits.float().logsumexp(-1, keepdim=True)
             return log_p.exp().flatten()[flat]
 
-        return Draft(DraftTree(tree.shape, tokens), own_p=own_p, ranks=(0, *tree.ranks))
+        return Draft(DraftTree(tree.shape, tokens), draft_p=draft_p, ranks=(0, *tree.ranks))
 
     def prepare(self, features: Tensor, acceptance: Acceptance) -> None:
         # The state that predicted the bonus token, from which the heads predict the next ones.
-        self._hidden, self._logits = acceptance.end_of(features), None
-        if acceptance.early:
+        self._hidden, self._logits = acceptance.at_last_accepted(features), None
+        if acceptance.padded:
             self._logits = self.heads.logits(self._hidden, self.default_gamma)
 
     def observe(self, ids: Sequence[int], accepted: int) -> None:
@@ -146,8 +146,8 @@ def _indexed_tree(choices: Choices, heads: int, device: torch.device) -> tuple[S
     return tree, upload(flat, device)
 
 
-def asking_seconds(heads: MedusaHeads, target: Target) -> tuple[float, float]:
-    """What asking the first head takes, and all of them."""
+def draft_seconds(heads: MedusaHeads, target: Target) -> tuple[float, float]:
+    """Seconds of a draft by the first head alone, and by all of them."""
     state = torch.zeros(1, target.hidden_size, device=target.device, dtype=target.dtype)
     with torch.inference_mode():
         one, all_heads = (
@@ -162,16 +162,16 @@ def default_choices(
     target: Target,
     verify_cost: Cost,
     kept: Choices = (),
-    asking: tuple[float, float] | None = None,
+    measured: tuple[float, float] | None = None,
 ) -> Choices:
     """The tree that suits these heads on this machine, from their measured accuracies, the measured
-    cost of asking them, and that of verifying n nodes, in seconds; the small one where the heads
-    were not measured. Where no tree pays the most likely token alone is left: still a draft.
-    `kept`, what was chosen earlier, stays until another one is clearly faster. `asking`: the
-    `asking_seconds`, if they are known."""
+    cost of drafting by them, and that of verifying n nodes, in seconds; the small one where their
+    accuracies are not known. Where no tree pays the most likely token alone is left: still a draft.
+    `kept`, what was chosen earlier, stays until another one is clearly faster. `measured`: the
+    `draft_seconds`, if they are known."""
     if not heads.accuracy:
         return NAMED_TREES["small"]
-    one, all_heads = asking or asking_seconds(heads, target)
+    one, all_heads = measured or draft_seconds(heads, target)
     slope = max(all_heads - one, 0.0) / max(heads.count - 1, 1)
     costs = CostModel(Line(one - slope, slope), verify_cost)
-    return optimal_tree(heads.accuracy, costs, kept=kept, alike=ALIKE) or ((0,),)
+    return optimal_tree(heads.accuracy, costs, kept=kept, tolerance=TOLERANCE) or ((0,),)

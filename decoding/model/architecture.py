@@ -16,7 +16,7 @@ from decoding.errors import InputError
 from decoding.model.recurrent import cache_argument
 
 UNLIMITED = 1 << 30
-SHORTEST = 16
+MIN_CONTEXT = 16
 
 _LAYER_TYPES = {
     *("full_attention", "sliding_attention", "chunked_attention"),
@@ -25,18 +25,22 @@ _LAYER_TYPES = {
 }
 
 
-def refuse_unsupported(model: PreTrainedModel, config: Any) -> None:
+def require_supported(model: PreTrainedModel, config: Any) -> None:
     """Raise InputError for a model with which drafts can't be verified or rolled back."""
     kind = config.model_type
     if getattr(config, "is_encoder_decoder", False):
-        raise InputError(f"{kind} is an encoder-decoder model; specchat runs decoder-only models")
+        raise InputError(
+            f"{kind} is an encoder-decoder model, which is not supported; use a decoder-only model"
+        )
     # Segment embeddings mark BERT and its kin, which are decoders only when configured so.
     if hasattr(config, "type_vocab_size") and getattr(config, "is_decoder", True) is False:
-        raise InputError(f"{kind} is configured as an encoder; specchat runs decoder-only models")
+        raise InputError(
+            f"{kind} is configured as an encoder, which is not supported; use a decoder-only model"
+        )
     other = set(getattr(config, "layer_types", None) or []) - _LAYER_TYPES
     if other:
         raise InputError(
-            f"{kind} has layers of type {', '.join(sorted(other))}, which specchat can't run; "
+            f"{kind} has layers of type {', '.join(sorted(other))}, which are not supported; "
             "use a model with plain, sliding-window or linear attention"
         )
     if "local" in (getattr(config, "attention_layers", None) or []):
@@ -61,7 +65,7 @@ def context_of(config: Any) -> int:
     context ends there. Raises InputError for a length too short for the self test."""
     longest = getattr(config, "max_position_embeddings", None)
     longest = UNLIMITED if longest is None else int(longest)
-    if longest < SHORTEST:
+    if longest < MIN_CONTEXT:
         raise InputError(f"config.json: max_position_embeddings is {longest}: too few to decode")
     given = getattr(config, "rope_parameters", None) or {}
     by_layer_type = [each for each in given.values() if isinstance(each, dict)]

@@ -48,7 +48,7 @@ def folded_attention(
     """
     for name in _REFUSED:
         if kwargs.get(name) is not None:
-            raise InputError(f"this model's attention uses '{name}', which specchat can't run")
+            raise InputError(f"this model's attention uses '{name}', which is not supported")
     rows = query.shape[2]
     if softcap is None and s_aux is None:
         return attend(query, key, value, attention_mask, scaling), None

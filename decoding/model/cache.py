@@ -17,7 +17,7 @@ from torch import Tensor
 from transformers.cache_utils import Cache
 
 from decoding.device import upload
-from decoding.model.kv_precision import KVPrecision
+from decoding.model.kv_precision import KVQuantizer
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,40 +78,40 @@ class BatchRows(NamedTuple):
         self.new.copy_(kv.view(self.new.shape))
 
 
-class ReducedRows(NamedTuple):
-    """The same where rows are kept in fewer bits, as `reduced` and their `scales`. `keys` and
-    `values` are what `write` put there, read back, each time anew."""
+class QuantizedRows(NamedTuple):
+    """Rows stored quantized, with `scales`; `keys` and `values` dequantize on each access."""
 
-    precision: KVPrecision
+    quantizer: KVQuantizer
     dtype: torch.dtype
-    reduced: Rows
+    quantized: Rows
     scales: Rows
 
     def write(self, kv: Tensor) -> None:
-        reduced, scales = self.precision.reduce(kv)
-        self.reduced.write(reduced)
+        quantized, scales = self.quantizer.quantize(kv)
+        self.quantized.write(quantized)
         self.scales.write(scales)
 
     @property
     def keys(self) -> Tensor:
-        return self.precision.restore(self.reduced.keys, self.scales.keys, self.dtype)
+        return self.quantizer.dequantize(self.quantized.keys, self.scales.keys, self.dtype)
 
     @property
     def values(self) -> Tensor:
-        return self.precision.restore(self.reduced.values, self.scales.values, self.dtype)
+        return self.quantizer.dequantize(self.quantized.values, self.scales.values, self.dtype)
 
 
 def rows_of_layers(
     stores: Sequence[Tensor],
     of: Callable[[Tensor], Iterator[Rows]],
     dtype: torch.dtype,
-    precision: KVPrecision | None,
+    quantizer: KVQuantizer | None,
 ) -> Iterator[Rows]:
-    """Of each layer in a cache's `stores`: one, or, with a `precision`, one and its scales."""
-    if precision is None:
+    """One `Rows` per layer. `stores` holds one tensor, or with a quantizer the quantized rows and
+    their scales."""
+    if quantizer is None:
         (store,) = stores
         return of(store)
-    return map(partial(ReducedRows, precision, dtype), *map(of, stores))
+    return map(partial(QuantizedRows, quantizer, dtype), *map(of, stores))
 
 
 class BatchCache:
@@ -125,13 +125,13 @@ class BatchCache:
         capacity: int,
         dtype: torch.dtype,
         device: torch.device,
-        precision: KVPrecision | None = None,
+        quantizer: KVQuantizer | None = None,
     ) -> None:
         shape = layers[0]
         assert shape is not None
-        self._dtype, self._precision = dtype, precision
+        self._dtype, self._quantizer = dtype, quantizer
         parts = [(shape.key_dim, dtype)]
-        if precision is not None:
+        if quantizer is not None:
             parts = [(shape.key_dim, torch.int8), (1, torch.float32)]
         sides = (len(layers), 2, sequences, shape.kv_heads, capacity)
         self._stores = [torch.zeros(*sides, dim, dtype=kind, device=device) for dim, kind in parts]
@@ -144,12 +144,12 @@ class BatchCache:
             keys, values = store[..., :end, :].unbind(1)
             return map(BatchRows, new, keys.unbind(0), values.unbind(0))
 
-        return rows_of_layers(self._stores, of, self._dtype, self._precision)
+        return rows_of_layers(self._stores, of, self._dtype, self._quantizer)
 
 
 class TreeCache(Cache):
     """A `transformers` cache for batch size 1 that appends, selects and truncates rows in place;
-    with a `precision` rows are quantized."""
+    with a `quantizer` rows are quantized."""
 
     def __init__(
         self,
@@ -157,14 +157,14 @@ class TreeCache(Cache):
         dtype: torch.dtype,
         devices: Sequence[torch.device],
         capacity: int = 256,
-        precision: KVPrecision | None = None,
+        quantizer: KVQuantizer | None = None,
     ) -> None:
         super().__init__(layers=[])
         self.length = 0  # committed rows; later ones belong to the current pass
         self.prompt_ids: tuple[int, ...] = ()  # a prompt whose rows are all here, the first ones
         self.capacity = 0
         self._dtype = dtype
-        self._precision = precision
+        self._quantizer = quantizer
         self._count = len(layers)
         # Keys and values of one shape on one device share a tensor, [layers, 1, heads, rows, D], so
         # that operations on all layers are one kernel.
@@ -177,7 +177,7 @@ class TreeCache(Cache):
                 group.append(2 * layer + side)
         self._stores: list[Tensor] = []
         self._sides: dict[int, Tensor] = {}  # of layer i keys (2i) and values, [1, heads, rows, D]
-        # With a precision every group is followed by its scales, as a store of one column.
+        # With a quantizer every group is followed by its scales, as a store of one column.
         self._scales: dict[int, Tensor] = {}
         self.reserve(capacity)
 
@@ -190,7 +190,7 @@ class TreeCache(Cache):
         old, self._stores = self._stores, []
         for (device, heads, dim), group in self._groups.items():
             shape = (len(group), 1, heads, capacity)
-            if self._precision is None:
+            if self._quantizer is None:
                 sides = self._grown((*shape, dim), self._dtype, device, old)
             else:
                 sides = self._grown((*shape, dim), torch.int8, device, old)
@@ -224,32 +224,32 @@ class TreeCache(Cache):
         """Write the pass's rows after the committed ones; returns views that end with them."""
         start, end = self.length, self.length + key_states.shape[2]
         side = 2 * layer_idx
-        if self._precision is not None:
+        if self._quantizer is not None:
             return (
-                self._restored(side, key_states, start, end),
-                self._restored(side + 1, value_states, start, end),
+                self._dequantized(side, key_states, start, end),
+                self._dequantized(side + 1, value_states, start, end),
             )
         keys, values = self._sides[side], self._sides[side + 1]
         keys[:, :, start:end] = key_states
         values[:, :, start:end] = value_states
         return keys[:, :, :end], values[:, :, :end]
 
-    def _restored(self, side: int, states: Tensor, start: int, end: int) -> Tensor:
-        assert self._precision is not None
+    def _dequantized(self, side: int, states: Tensor, start: int, end: int) -> Tensor:
+        assert self._quantizer is not None
         kept, scales = self._sides[side], self._scales[side]
-        kept[:, :, start:end], scales[:, :, start:end] = self._precision.reduce(states)
-        return self._precision.restore(kept[:, :, :end], scales[:, :, :end], states.dtype)
+        kept[:, :, start:end], scales[:, :, start:end] = self._quantizer.quantize(states)
+        return self._quantizer.dequantize(kept[:, :, :end], scales[:, :, :end], states.dtype)
 
     def append(self, rows: int) -> Iterator[Rows]:
         """For each layer the rows of a pass after the committed ones. For layers of one shape on
         one device."""
         of = partial(self._appended, end=self.length + rows)
-        return rows_of_layers(self._stores, of, self._dtype, self._precision)
+        return rows_of_layers(self._stores, of, self._dtype, self._quantizer)
 
     def rows_at(self, at: Tensor) -> Iterator[Rows]:
         """For each layer the rows `at` [n] of a pass. For layers of one shape on one device."""
         of = partial(self._indexed, at=at)
-        return rows_of_layers(self._stores, of, self._dtype, self._precision)
+        return rows_of_layers(self._stores, of, self._dtype, self._quantizer)
 
     def _appended(self, store: Tensor, end: int) -> Iterator[Rows]:
         new = self._pairs(store)[:, :, self.length : end].transpose(1, 2).unbind(0)

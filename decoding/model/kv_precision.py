@@ -1,6 +1,6 @@
 """Keys and values in eight bits, with a scale for each token and head.
 
-A quantized row depends only on the row itself. So every lane reads the same keys and values,
+A quantized row depends only on the row itself. So every decoder reads the same keys and values,
 whatever was drafted, and drafts stay exact, but for a slightly different target.
 """
 
@@ -15,28 +15,28 @@ from decoding.params import KVCache
 
 
 @dataclass(frozen=True, slots=True)
-class KVPrecision:
+class KVQuantizer:
     """`largest` is the quantized value of a row's largest element."""
 
     dtype: torch.dtype
     largest: float
 
-    def reduce(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+    def quantize(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         """[..., D] -> int8 [..., D] (the bits of `dtype`) and float32 scales [..., 1]."""
         rows = rows.float()
         scales = rows.abs().amax(-1, keepdim=True).div_(self.largest).clamp_min_(1e-30)
-        reduced = rows / scales
+        quantized = rows / scales
         if self.dtype is torch.int8:
-            reduced.round_()
-        return reduced.to(self.dtype).view(torch.int8), scales
+            quantized.round_()
+        return quantized.to(self.dtype).view(torch.int8), scales
 
-    def restore(self, reduced: Tensor, scales: Tensor, dtype: torch.dtype) -> Tensor:
+    def dequantize(self, quantized: Tensor, scales: Tensor, dtype: torch.dtype) -> Tensor:
         """[..., D] in `dtype`, as a temporary tensor."""
-        return reduced.view(self.dtype).to(dtype).mul_(scales)
+        return quantized.view(self.dtype).to(dtype).mul_(scales)
 
 
-KV_PRECISIONS: dict[KVCache, KVPrecision | None] = {
+KV_QUANTIZERS: dict[KVCache, KVQuantizer | None] = {
     "none": None,
-    "int8": KVPrecision(torch.int8, 127.0),
-    "fp8": KVPrecision(torch.float8_e4m3fn, 448.0),
+    "int8": KVQuantizer(torch.int8, 127.0),
+    "fp8": KVQuantizer(torch.float8_e4m3fn, 448.0),
 }

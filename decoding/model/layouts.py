@@ -32,7 +32,7 @@ def lay_out(
     if layouts is None or layouts.keys() != {kind for kind, _ in linears}:
         layouts = fastest_layouts(linears, dtype)
     for kind, linear in linears:
-        linear.arrange(layouts[kind])
+        linear.set_layout(layouts[kind])
     return layouts
 
 
@@ -44,9 +44,9 @@ def fastest_layouts(linears: Sequence[tuple[str, Linear]], dtype: torch.dtype) -
     plain = _seconds(sample, Layout(), dtype)
     transposed = _seconds(sample, Layout(transposed=True), dtype)
     copies = {
-        halved: _seconds(sample, Layout(packed=ROWS, halved=halved), dtype)
-        for halved in (True, False)
-        if can_pack(dtype, halved)
+        fp16: _seconds(sample, Layout(packed_rows=ROWS, fp16=fp16), dtype)
+        for fp16 in (True, False)
+        if can_pack(dtype, fp16)
     }
     of_kind: defaultdict[str, list[Linear]] = defaultdict(list)
     for kind, linear in linears:
@@ -54,9 +54,9 @@ def fastest_layouts(linears: Sequence[tuple[str, Linear]], dtype: torch.dtype) -
     found, room = {}, PACKED_SHARE * psutil.virtual_memory().available
     for kind in sorted(of_kind, key=lambda kind: sum(each.nbytes for each in of_kind[kind])):
         sizes = {h: sum(each.copy_nbytes(h) for each in of_kind[kind]) for h in copies}
-        fitting = {halved: copies[halved] for halved in copies if sizes[halved] <= room}
+        fitting = {fp16: copies[fp16] for fp16 in copies if sizes[fp16] <= room}
         layout = _fastest(kind, plain, transposed, fitting)
-        room -= sizes[layout.halved] if layout.packed else 0
+        room -= sizes[layout.fp16] if layout.packed_rows else 0
         found[kind] = layout
     return found
 
@@ -76,7 +76,7 @@ def _seconds(sample: Sequence[tuple[str, Linear]], layout: Layout, dtype: torch.
     """The least time of a few passes through the sample, as disturbances only add time. The linears
     run in turn as in a pass, because a matrix that was just read is in the CPU's cache."""
     for _, linear in sample:
-        linear.arrange(layout)
+        linear.set_layout(layout)
     least: dict[tuple[str, int], float] = {}
     for rows in ROWS:
         inputs = {
@@ -97,22 +97,22 @@ def _seconds(sample: Sequence[tuple[str, Linear]], layout: Layout, dtype: torch.
                     key = kind, rows
                     least[key] = min(seconds, least.get(key, seconds))
     for _, linear in sample:
-        linear.arrange(Layout())
+        linear.set_layout(Layout())
     return least
 
 
 def _fastest(
     kind: str, plain: Seconds, transposed: Seconds, copies: Mapping[bool, Seconds]
 ) -> Layout:
-    """`copies`: the times of packed copies, by whether they are halved."""
+    """`copies`: the times of packed copies, by whether they are in fp16."""
     ratio = sum(transposed[kind, rows] / plain[kind, rows] for rows in ROWS) / len(ROWS)
     base = transposed if (turned := ratio < WORTHWHILE) else plain
     best, least = Layout(turned), 1.0
-    for halved, copied in copies.items():
+    for fp16, copied in copies.items():
         ratios = {rows: copied[kind, rows] / base[kind, rows] for rows in ROWS}
         pays = tuple(rows for rows in ROWS if ratios[rows] < WORTHWHILE)
         # Twice as fast at 16 rows is worth as much as twice as fast at one.
         total = math.prod(ratios[rows] for rows in pays)
         if total < least:
-            best, least = Layout(turned, pays, halved), total
+            best, least = Layout(turned, pays, fp16), total
     return best

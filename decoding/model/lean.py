@@ -23,12 +23,12 @@ from decoding.model.linears import Linear
 
 
 @dataclass(frozen=True, slots=True)
-class Heads:
+class AttentionHeads:
     """The numbers of query heads and of key (and value) heads, and their width."""
 
-    queries: int
-    keys: int
-    dim: int
+    num_heads: int
+    num_kv_heads: int
+    head_dim: int
 
 
 class RMSNorm:
@@ -54,9 +54,12 @@ class RMSNorm:
         return functional.rms_norm(x, size, None, self._eps).mul_(self._gain)
 
 
-def qk_norm(queries: Tensor, keys: Tensor, heads: Heads, eps: float) -> RMSNorm:
+def qk_norm(queries: Tensor, keys: Tensor, heads: AttentionHeads, eps: float) -> RMSNorm:
     """One norm of all heads, from the gain [D] of a query and that of a key."""
-    gains = queries.detach().expand(heads.queries, -1), keys.detach().expand(heads.keys, -1)
+    gains = (
+        queries.detach().expand(heads.num_heads, -1),
+        keys.detach().expand(heads.num_kv_heads, -1),
+    )
     return RMSNorm(torch.cat(gains), eps)
 
 
@@ -64,16 +67,18 @@ class Rope:
     """Rotary embedding of whole rows of queries, keys and values, in three operations:
     qkv * cos + partner(qkv) * sin, with cos 1 and sin 0 for values and unrotated dimensions."""
 
-    def __init__(self, rotary: nn.Module, heads: Heads, context: int, like: Tensor) -> None:
+    def __init__(
+        self, rotary: nn.Module, heads: AttentionHeads, context: int, like: Tensor
+    ) -> None:
         """`rotary` is transformers' module; its frequencies must not depend on the length of a
         sequence up to `context`."""
         self._rotary, self._context, self._like = rotary, context, like
         self._table = self._tabulated(min(256, context))
-        size, rotated = heads.dim, self._width
+        size, rotated = heads.head_dim, self._width
         dims = torch.arange(size)
         partner = torch.where(dims < rotated, (dims + rotated // 2) % rotated, dims)
-        first = torch.arange(heads.queries + heads.keys)[:, None] * size
-        own = torch.arange(heads.keys * size) + first.numel() * size
+        first = torch.arange(heads.num_heads + heads.num_kv_heads)[:, None] * size
+        own = torch.arange(heads.num_kv_heads * size) + first.numel() * size
         self._partner = upload(torch.cat([(first + partner).flatten(), own]), like.device)
         columns = torch.where(dims < rotated, dims, rotated).repeat(len(first))
         self._columns = upload(torch.cat([columns, torch.full_like(own, rotated)]), like.device)
@@ -109,7 +114,7 @@ class Rope:
 class Block:
     """Attention, then a gated MLP, each added to the hidden states."""
 
-    heads: Heads
+    heads: AttentionHeads
     qkv: Linear
     qk_norm: RMSNorm | None
     scale: float
@@ -129,7 +134,8 @@ class Block:
     ) -> None:
         """Change x [n, H] to the layer's output, in place. `normed` [n, in] is the input of
         attention, in most models x after a norm."""
-        queries, keys, dim = self.heads.queries, self.heads.keys, self.heads.dim
+        heads = self.heads
+        queries, keys, dim = heads.num_heads, heads.num_kv_heads, heads.head_dim
         qkv = self.qkv(normed)
         if self.qk_norm is not None:
             qk = qkv[:, : (queries + keys) * dim].unflatten(1, (-1, dim))
@@ -181,7 +187,7 @@ class LeanForward:
         self._aux_layers: tuple[int, ...] = ()
         heads = [layer.block.heads for layer in layers]
         self.layers: Sequence[LayerShape | None] = [
-            LayerShape(each.keys, each.dim, each.dim) for each in heads
+            LayerShape(each.num_kv_heads, each.head_dim, each.head_dim) for each in heads
         ]
         self.devices = [device] * len(layers)
         self.vocab_size = vocab_size

@@ -13,31 +13,32 @@ from torch import Tensor, nn
 # Numbers of rows for which layouts are measured; others use the next lower one.
 ROWS = (1, 2, 4, 8, 16)
 
-# Up to so many weights several threads take longer than one, by a halved copy.
+# Up to this many weights, one thread is faster for an fp16 copy.
 SERIAL = 1 << 18
 
 
 class Layout(NamedTuple):
-    """`transposed`: the weights are stored as [in, out]. `packed`: those of `ROWS` for which a
-    second copy is used; (): there is none. It is in oneDNN's own format, or `halved`."""
+    """`transposed`: the weights are stored as [in, out]. `packed_rows`: those of `ROWS` for which a
+    packed copy is used; (): there is none. It is in oneDNN's own format, or in `fp16`."""
 
     transposed: bool = False
-    packed: tuple[int, ...] = ()
-    halved: bool = False
+    packed_rows: tuple[int, ...] = ()
+    fp16: bool = False
 
 
 class Linear:
     """x W^T + b for rows x [n, in]. Linears with the same input are fused into one matrix, and
-    their modules in the library's model become views of it: the weights are not copied, and the
+    their modules in transformers' model become views of it: the weights are not copied, and the
     model stays usable. Only a packed copy is separate, and does not follow later changes of the
     weights."""
 
-    def __init__(self, parts: Sequence[nn.Linear], movable: bool = True) -> None:
-        """Not `movable`: the layout must not change, as something else relies on it."""
+    def __init__(self, parts: Sequence[nn.Linear], transposable: bool = True) -> None:
+        """Not `transposable`: the stored weights keep their order, as something else relies on
+        it."""
         self._parts = parts
-        self._movable = movable
+        self._transposable = transposable
         self._packed: Callable[[Tensor], Tensor] | None = None
-        self._halved = False
+        self._fp16 = False
         self._by_packed = [False] * (ROWS[-1] + 1)  # by number of rows, the last for all higher
         with torch.inference_mode(False), torch.no_grad():
             self._weight = _joined([part.weight for part in parts]).t()  # [in, out]
@@ -73,10 +74,10 @@ class Linear:
 
     @property
     def packed_nbytes(self) -> int:
-        return 0 if self._packed is None else self.copy_nbytes(self._halved)
+        return 0 if self._packed is None else self.copy_nbytes(self._fp16)
 
-    def copy_nbytes(self, halved: bool) -> int:
-        return 2 * self._weight.numel() if halved else self._weight.nbytes
+    def copy_nbytes(self, fp16: bool) -> int:
+        return 2 * self._weight.numel() if fp16 else self._weight.nbytes
 
     @property
     def bytes_per_row(self) -> int:
@@ -84,28 +85,28 @@ class Linear:
         return self.packed_nbytes if self._by_packed[1] else self._weight.nbytes
 
     @property
-    def can_halve(self) -> bool:
-        return half_exponent(self._weight) is not None
+    def fits_fp16(self) -> bool:
+        return fp16_exponent(self._weight) is not None
 
-    def arrange(self, layout: Layout) -> None:
+    def set_layout(self, layout: Layout) -> None:
         """Change the layout of the weights."""
         self._packed = None
         with torch.inference_mode(False), torch.no_grad():
-            if self._movable and layout.transposed != self._weight.is_contiguous():
+            if self._transposable and layout.transposed != self._weight.is_contiguous():
                 w = self._weight
                 self._weight = w.contiguous() if layout.transposed else w.t().contiguous().t()
                 self._make_views()
-            self._halved = layout.halved
-            if layout.packed:
-                pack = _halved if layout.halved else _packed
+            self._fp16 = layout.fp16
+            if layout.packed_rows:
+                pack = _fp16 if layout.fp16 else _packed
                 self._packed = pack(self._weight.t().contiguous(), self._bias)
         if self._packed is None:
             layout = Layout()
         below = [max(rows for rows in (0, *ROWS) if rows <= n) for n in range(ROWS[-1] + 1)]
-        self._by_packed = [rows in layout.packed for rows in below]
+        self._by_packed = [rows in layout.packed_rows for rows in below]
 
     def _make_views(self) -> None:
-        """Make the library's linears views of the fused weights."""
+        """Make transformers' linears views of the fused weights."""
         sizes = [part.out_features for part in self._parts]
         biases = [None] * len(sizes) if self._bias is None else self._bias.split(sizes)
         weights = self._weight.t().split(sizes)
@@ -115,11 +116,11 @@ class Linear:
                 part.bias = nn.Parameter(bias, requires_grad=part.bias.requires_grad)
 
 
-def can_pack(dtype: torch.dtype, halved: bool = False) -> bool:
+def can_pack(dtype: torch.dtype, fp16: bool = False) -> bool:
     """Whether torch has packed linears of this type for this CPU."""
     one = torch.ones(1, 1, dtype=dtype)
     try:
-        packed = (_halved if halved else _packed)(one, None)
+        packed = (_fp16 if fp16 else _packed)(one, None)
         return packed is not None and packed(one) is not None
     except (AttributeError, RuntimeError, TypeError):  # also of another torch's signature
         return False
@@ -133,10 +134,10 @@ def _packed(weight: Tensor, bias: Tensor | None) -> Callable[[Tensor], Tensor]:
     return lambda x: linear(x, packed, bias, "none", [], "")
 
 
-def _halved(weight: Tensor, bias: Tensor | None) -> Callable[[Tensor], Tensor] | None:
+def _fp16(weight: Tensor, bias: Tensor | None) -> Callable[[Tensor], Tensor] | None:
     """x W^T + b, computed in float32 by a copy of `weight` [out, in] in float16, which takes half
     the time to read. None unless the copy holds the same numbers, up to a power of two."""
-    exponent = half_exponent(weight)
+    exponent = fp16_exponent(weight)
     if exponent is None:
         return None
     scaled = weight.float() * 2.0**exponent
@@ -164,9 +165,9 @@ def _halved(weight: Tensor, bias: Tensor | None) -> Callable[[Tensor], Tensor] |
     return product
 
 
-def half_exponent(weight: Tensor) -> int | None:
-    """k where float16 holds exactly the numbers of `weight` times 2^k, as it does with nearly all
-    that are float16 or bfloat16, or were before; None if there is none."""
+def fp16_exponent(weight: Tensor) -> int | None:
+    """The k for which `weight` * 2^k is exact in float16, as for nearly all weights that are or
+    were float16 or bfloat16; else None."""
     _, above = math.frexp(float(weight.abs().max()))
     for exponent in (0, 16 - above):
         scaled = (part.float() * 2.0**exponent for part in weight.split(64))

@@ -18,7 +18,7 @@ from transformers import (
 )
 
 from decoding.model.architecture import context_of
-from decoding.model.lean import Block, Heads, Layer, LeanForward, RMSNorm, Rope, qk_norm
+from decoding.model.lean import AttentionHeads, Block, Layer, LeanForward, RMSNorm, Rope, qk_norm
 from decoding.model.linears import Linear
 
 # The supported classes, with the offset that each adds to the weights of its norms.
@@ -76,7 +76,7 @@ def lean_forward(model: PreTrainedModel) -> LeanForward:
     attention = inner.layers[0].self_attn
     dim = attention.head_dim
     keys = int(config.num_key_value_heads)
-    heads = Heads(attention.o_proj.in_features // dim, keys, dim)
+    heads = AttentionHeads(attention.o_proj.in_features // dim, keys, dim)
     offset = NORM_OFFSETS[type(model)]
 
     def norm(module: Any) -> RMSNorm:
@@ -104,7 +104,7 @@ def lean_forward(model: PreTrainedModel) -> LeanForward:
         [layer(module, types[index]) for index, module in enumerate(inner.layers)],
         Rope(inner.rotary_emb, heads, context_of(config), weight.detach()),
         norm(inner.norm),
-        Linear([head], movable=head.weight is not weight),
+        Linear([head], transposable=head.weight is not weight),
         weight.device,
         head.out_features,
     )
@@ -115,7 +115,7 @@ def _parts(module: Any, names: tuple[tuple[str, ...], ...]) -> list[nn.Linear]:
     return [getattr(module, name) for name in found]
 
 
-def _qk_norm(attention: Any, heads: Heads, eps: float) -> RMSNorm | None:
+def _qk_norm(attention: Any, heads: AttentionHeads, eps: float) -> RMSNorm | None:
     """Over each query and key: Qwen 3."""
     if not hasattr(attention, "q_norm"):
         return None

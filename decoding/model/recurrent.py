@@ -28,7 +28,7 @@ from transformers.cache_utils import (
 )
 
 from decoding.model.cache import LayerShape, TreeCache
-from decoding.model.kv_precision import KVPrecision
+from decoding.model.kv_precision import KVQuantizer
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,9 +74,9 @@ class RecurrentCache(TreeCache):
         dtype: torch.dtype,
         devices: Sequence[torch.device],
         capacity: int = 256,
-        precision: KVPrecision | None = None,
+        quantizer: KVQuantizer | None = None,
     ) -> None:
-        super().__init__(layers, dtype, devices, capacity, precision)
+        super().__init__(layers, dtype, devices, capacity, quantizer)
         self.layers = state_layers(len(layers), states)
         self._at = 0  # number of rows that the states include
         self._checkpoint: _Checkpoint | None = None

@@ -1,5 +1,4 @@
-"""What must be true of rope settings. transformers only warns of nonsense, warns of much that is
-right, and then decodes by it."""
+"""Validates rope settings: transformers only warns, also about valid ones, and decodes anyway."""
 
 from __future__ import annotations
 
@@ -32,14 +31,14 @@ _UP_TO = {  # from 0, which mostly means that it is not set
 }
 
 
-def refuse_wrong_ropes(config: Mapping[str, Any]) -> None:
+def validate_ropes(config: Mapping[str, Any]) -> None:
     """Raise InputError if rope settings in a config.json, of any part or kind of layer, make no
     positions."""
     for name, rope in _ropes(config):
-        refuse_wrong_rope(name, rope)
+        validate_rope(name, rope)
 
 
-def refuse_wrong_rope(name: str, rope: Mapping[str, Any]) -> None:
+def validate_rope(name: str, rope: Mapping[str, Any]) -> None:
     """Raise InputError if these rope settings, called `name`, make no positions."""
     kind = rope.get("rope_type", rope.get("type", "default"))
     if not isinstance(kind, str):
@@ -68,7 +67,7 @@ def refuse_wrong_rope(name: str, rope: Mapping[str, Any]) -> None:
             raise InputError(f"{name}: {upper} is {high}, and must not be less than {lower}, {low}")
 
 
-def refuse_wrong_lengths(config: Any) -> None:
+def validate_longrope(config: Any) -> None:
     """Raise InputError where longrope's lists have another length than half of what is rotated of
     each head: a single number would stand for all."""
     for name, rope in _ropes({"rope_parameters": getattr(config, "rope_parameters", None)}):

@@ -39,7 +39,8 @@ def self_test(target: Target) -> None:
         raise
     except Exception as error:  # models may need more than the cache offers
         raise InputError(
-            f"{kind} can't run several rows in one pass with specchat's cache: {describe(error)}"
+            f"{kind} is not supported: it can't run several rows in one pass with this cache: "
+            f"{describe(error)}"
         ) from error
 
 
@@ -90,6 +91,6 @@ def _require(target: Target, found: Tensor, expected: Tensor, what: str) -> None
             else "it makes masks, positions or states of its own"
         )
         raise InputError(
-            f"{target.config.model_type} gives other logits for {what}: {why}, so drafts can't be "
-            "verified exactly; use another kind of model"
+            f"{target.config.model_type} computes different logits for {what}: {why}, so drafts "
+            "can't be verified exactly; use another kind of model"
         )

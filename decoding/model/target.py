@@ -14,17 +14,17 @@ from transformers import PreTrainedModel
 from decoding.device import upload
 from decoding.errors import InputError
 from decoding.model import attention
-from decoding.model.architecture import context_of, refuse_unsupported, window_of
+from decoding.model.architecture import context_of, require_supported, window_of
 from decoding.model.attention import additive_mask
 from decoding.model.cache import TreeCache
 from decoding.model.forward import Forward, ForwardOutput, Mask
 from decoding.model.graphs import GraphForward, recorder_for
-from decoding.model.kv_precision import KV_PRECISIONS
+from decoding.model.kv_precision import KV_QUANTIZERS
 from decoding.model.lean import LeanForward
-from decoding.model.library import LibraryForward
 from decoding.model.linears import Linear
 from decoding.model.llama_shaped import is_llama_shaped, lean_forward
 from decoding.model.recurrent import RecurrentCache
+from decoding.model.transformers_forward import TransformersForward
 from decoding.params import KVCache
 from decoding.trees.draft import DraftTree
 from decoding.trees.shape import TreeShape, chain
@@ -37,7 +37,7 @@ PREFILL_CHUNK_CUDA = 2048
 # Fields of configs with the number of experts of a layer.
 EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts")
 
-# Largest difference of a lean forward's logits from the library's, relative to the largest one.
+# Largest difference of a lean forward's logits from transformers', relative to the largest one.
 TOLERANCE, TOLERANCE_HALF = 1e-4, 3e-2
 
 
@@ -57,7 +57,7 @@ class Target:
         """`graphs`: replay short passes as CUDA graphs, if available and faster."""
         self.model = model.eval()
         self.config: Any = model.config.get_text_config(decoder=True)
-        refuse_unsupported(model, self.config)
+        require_supported(model, self.config)
         ours = self._set_attention()
         self._window = window_of(self.config)
         self.dtype: torch.dtype = model.dtype
@@ -66,22 +66,22 @@ class Target:
             # cuDNN's attention makes a plan for every new length, and here every pass has one.
             torch.backends.cuda.enable_cudnn_sdp(False)
         self.context = context_of(self.config)
-        # True if a lane's drafter needs every row's features: shared prefills then keep them all.
+        # True if a decoder's drafter needs every row's features: shared prefills then keep all.
         self.keeps_features = False
         self.kv_cache: KVCache = "none"  # the precision of new caches
         self.aux_layers: tuple[int, ...] = ()
         known = is_llama_shaped(model)
-        library = LibraryForward(model, self.device)
-        self._forward: Forward = library
-        self.recurrent = bool(library.states)
-        self.vocab_size = library.vocab_size
+        forward = TransformersForward(model, self.device)
+        self._forward: Forward = forward
+        self.recurrent = bool(forward.states)
+        self.vocab_size = forward.vocab_size
         # Ids from here on are padding, and never sampled.
-        self.unpadded_vocab_size = library.vocab_size
+        self.unpadded_vocab_size = forward.vocab_size
         self._bias: tuple[Tensor, Tensor] | None = None  # ids and what is added to their logits
         self._fold = self._group_size() if ours else 1
         self.recorder = recorder_for(self.device) if graphs else None
         if known and self._agrees_with(lean := lean_forward(model)):
-            library.remove_hooks()
+            forward.remove_hooks()
             self._forward = lean
             if self.recorder is not None and self._agrees_with(
                 replayed := GraphForward(lean, self._fold, self.recorder)
@@ -126,7 +126,7 @@ class Target:
 
     def new_cache(self, capacity: int = 256) -> TreeCache:
         forward = self._forward
-        room = (self.dtype, forward.devices, capacity, KV_PRECISIONS[self.kv_cache])
+        room = (self.dtype, forward.devices, capacity, KV_QUANTIZERS[self.kv_cache])
         if self.recurrent:
             return RecurrentCache(forward.layers, forward.states, *room)
         return TreeCache(forward.layers, *room)

@@ -21,9 +21,9 @@ class Retokenizer:
     """
 
     def __init__(self, target: PreTrainedTokenizerBase, draft: PreTrainedTokenizerBase) -> None:
-        self._target, self._draft = _Side(target), _Side(draft)
+        self._target, self._draft = _Tokenizer(target), _Tokenizer(draft)
         ours, theirs = self._target.special, self._draft.special
-        self._target.silent = {ours[name] for name in ours.keys() - theirs.keys()}
+        self._target.dropped = {ours[name] for name in ours.keys() - theirs.keys()}
         self._as_target = {theirs[name]: ours.get(name) for name in theirs}
         if draft.eos_token_id is not None and self._as_target.get(draft.eos_token_id) is None:
             self._as_target[draft.eos_token_id] = target.eos_token_id
@@ -92,14 +92,14 @@ class Retokenizer:
         return new[cut:]
 
 
-class _Side:
+class _Tokenizer:
     """A tokenizer for parts of a text."""
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
         self._tokenizer = tokenizer
         added = tokenizer.added_tokens_decoder
         self.special = {str(token): i for i, token in added.items() if token.special}
-        self.silent: set[int] = set()  # special tokens without text
+        self.dropped: set[int] = set()  # special tokens without text
         # At least one of these is not merged with the text after it.
         self._befores = [(before, self.encode(before)) for before in ("\n", "a")]
 
@@ -135,5 +135,5 @@ class _Side:
         return len(ids), ""  # bytes that are no characters
 
     def _decode(self, ids: Sequence[int]) -> str:
-        audible = [token for token in ids if token not in self.silent]
-        return str(self._tokenizer.decode(audible, clean_up_tokenization_spaces=False))
+        kept = [token for token in ids if token not in self.dropped]
+        return str(self._tokenizer.decode(kept, clean_up_tokenization_spaces=False))

@@ -51,7 +51,7 @@ def eos_ids(model: Any, tokenizer: Any) -> frozenset[int]:
             ids = eos if isinstance(eos, (list, tuple)) else [eos]
             if not all(type(token) is int for token in ids):
                 raise InputError(
-                    f"the model's eos_token_id is {eos!r}: mend it in generation_config.json or "
+                    f"the model's eos_token_id is {eos!r}: fix it in generation_config.json or "
                     "config.json, it must be a number or a list of numbers"
                 )
             return frozenset(ids)

@@ -45,7 +45,10 @@ def answer_prompts(
     decoder.record_probabilities = confidences
     for i, prompt in enumerate(prompts):
         progress(i)
-        rounds = [record.slim() for record in decoder.generate(prompt, params, seed + i, stop)]
+        rounds = [
+            record.without_probabilities()
+            for record in decoder.generate(prompt, params, seed + i, stop)
+        ]
         answers.append(Answer(prompt, list(decoder.generated), rounds))
     return answers
 

@@ -73,7 +73,7 @@ class CandidatePool:
         scores = self.scores.exp()
         return {"pool_tokens": self.tokens, "pool_parents": self.parents, "pool_scores": scores}
 
-    def own_p(self, guesses: Tensor) -> Tensor:
+    def draft_p(self, guesses: Tensor) -> Tensor:
         """The probability of each of these guesses after its parent, [len(guesses)]."""
         parents = self.parents[guesses]
         above = self.scores[parents.clamp_min(0)].masked_fill(parents < 0, 0.0)
@@ -85,28 +85,28 @@ class Draft:
     """What a drafter proposes.
 
     `q` [n-1, V] is the distribution that each drafted node was *sampled* from, warped like the
-    target's; None if the tokens were chosen deterministically (argmax, top-k, copies). `own_p` then
-    computes the drafter's probability of each drafted token after its parent, [n-1], if it has one;
-    it is only called if probabilities are recorded. `ranks` [n] is each node's rank among the
+    target's; None if the tokens were chosen deterministically (argmax, top-k, copies). `draft_p`
+    then computes the drafter's probability of each drafted token after its parent, [n-1], if it has
+    one; it is only called if probabilities are recorded. `ranks` [n] is each node's rank among the
     drafter's guesses (the root's is 0), () if there is only one guess per node. `pool` has all
     guesses, and `kept` [n-1] the indices of those in the tree; None if everything is verified.
 
-    A tree whose shape the host does not know yet has its parents and ranks, each [n], in `unread`:
-    the next transfer from the device should include them, for `set_read`.
+    `shape_on_device`: parents and ranks, each [n], of a tree whose shape the host does not know
+    yet, else (). The next transfer from the device should include them, for `set_shape`.
     """
 
     tree: DraftTree
     q: Tensor | None = None
-    own_p: Callable[[], Tensor] | None = None
+    draft_p: Callable[[], Tensor] | None = None
     ranks: tuple[int, ...] = ()
     pool: CandidatePool | None = None
     kept: Tensor | None = None
-    unread: Sequence[Tensor] = ()
+    shape_on_device: Sequence[Tensor] = ()
 
-    def set_read(self, *unread: Sequence[float]) -> None:
-        """Set shape and ranks from what was `unread`."""
-        if unread:
-            parents, ranks = unread
+    def set_shape(self, *shape: Sequence[float]) -> None:
+        """Set shape and ranks from `shape_on_device`, as read by the host."""
+        if shape:
+            parents, ranks = shape
             self.tree.set_parents([int(parent) for parent in parents])
             self.ranks = tuple(map(int, ranks))
 
@@ -120,10 +120,10 @@ class Draft:
             nodes.append(children[0])
         device = self.tree.tokens.device
         index, below = upload(nodes, device), upload([node - 1 for node in nodes[1:]], device)
-        own_p = self.own_p
+        draft_p = self.draft_p
         return Draft(
             DraftTree(chain(len(nodes) - 1), self.tree.tokens[index]),
-            own_p=None if own_p is None else lambda: own_p()[below],
+            draft_p=None if draft_p is None else lambda: draft_p()[below],
             ranks=tuple(self.ranks[node] for node in nodes) if self.ranks else (),
             pool=self.pool,
             kept=None if self.kept is None else self.kept[below],

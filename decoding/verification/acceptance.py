@@ -57,7 +57,7 @@ class Acceptance:
 
     `chosen` is the target's own token at every node [n], or only the one after the path [1]; `last`
     [1] is the last accepted node, or the root. If it is None the host follows `chosen` itself.
-    Reading also tells the draft what was `unread`.
+    Reading also gives the draft its `shape_on_device`.
     """
 
     def __init__(
@@ -70,7 +70,8 @@ class Acceptance:
         self._draft, self._tree = draft, draft.tree
         self._chosen, self._last, self._draws = chosen, last, draws
         found = () if last is None else (last,)
-        self._numbers = Download(torch.cat([self._tree.tokens, chosen, *draft.unread, *found]))
+        parts = [self._tree.tokens, chosen, *draft.shape_on_device, *found]
+        self._numbers = Download(torch.cat(parts))
         self._result: VerifyResult | None = None
 
     @property
@@ -79,12 +80,15 @@ class Acceptance:
         if self._result is None:
             numbers, nodes, own = self._numbers.read(), len(self._tree), len(self._chosen)
             tokens, chosen = tuple(numbers[:nodes]), tuple(numbers[nodes : nodes + own])
-            if count := len(self._draft.unread):
+            if count := len(self._draft.shape_on_device):
                 first = nodes + own
                 ends = range(first, first + count * nodes, nodes)
-                self._draft.set_read(*(numbers[at : at + nodes] for at in ends))
+                self._draft.set_shape(*(numbers[at : at + nodes] for at in ends))
             shape = self._tree.shape
-            last = walk(shape, tokens, chosen) if self._last is None else numbers[-1]
+            if self._last is None:
+                last = last_accepted_on_host(shape, tokens, chosen)
+            else:
+                last = numbers[-1]
             path = shape.path(last)
             tested = len(path) + (last in shape.parents)
             if own < nodes:
@@ -94,17 +98,17 @@ class Acceptance:
         return self._result
 
     @property
-    def early(self) -> bool:
-        """Whether the device should go on before the host knows the result. A CPU would lose by the
-        padding, and where nothing was drafted there may be nothing to prepare."""
+    def padded(self) -> bool:
+        """Whether `rows` is padded, for the device to go on before the host knows the result. A CPU
+        would lose by the padding, and where nothing was drafted there may be nothing to prepare."""
         return self._tree.tokens.device.type == "cuda" and len(self._tree) > 1
 
     @cached_property
     def rows(self) -> Tensor | slice:
-        """The pass's rows of the root and the accepted path, from the top. If `early`, their number
-        is not known, and rows of no use follow."""
+        """The pass's rows of the root and the accepted path, from the top. If `padded`, their
+        number is not known, and rows of no use follow."""
         device = self._tree.tokens.device
-        if not self.early:
+        if not self.padded:
             path = self.result.path
             if path == tuple(range(1, len(path) + 1)):
                 return slice(len(path) + 1)
@@ -127,13 +131,14 @@ class Acceptance:
             return self._last
         return self._tree.tensors.depths.index_select(0, self._last)
 
-    def end_of(self, values: Tensor) -> Tensor:
+    def at_last_accepted(self, values: Tensor) -> Tensor:
         """Of one value for each of `rows`, that of the last accepted node."""
-        return values.index_select(0, self._count) if self.early else values[-1:]
+        return values.index_select(0, self._count) if self.padded else values[-1:]
 
     @property
-    def following(self) -> Tensor:
-        """If `early`, the token after each of `rows`; any if the target's logits are not finite."""
+    def next_tokens(self) -> Tensor:
+        """If `padded`, the token after each of `rows`; any if the target's logits are not
+        finite."""
         tokens = self._tree.tokens[self.rows]
         own = self._chosen
         assert self._last is not None
@@ -154,8 +159,8 @@ def accept(draft: Draft, logits: Tensor, sampling: SamplingParams, noise: Noise)
     return Acceptance(draft, chosen, last_accepted(tree, agrees))
 
 
-def walk(shape: TreeShape, tokens: Sequence[int], chosen: Sequence[int]) -> int:
-    """On a CPU `last_accepted` by the target's choice would take longer than this."""
+def last_accepted_on_host(shape: TreeShape, tokens: Sequence[int], chosen: Sequence[int]) -> int:
+    """`last_accepted` by the target's choice, which on a CPU would take longer than this."""
     children, node = shape.children, 0
     while True:
         match = next((c for c in children[node] if tokens[c] == chosen[node]), None)
@@ -191,9 +196,9 @@ def _accept_sampled_chain(
     u = torch.rand(gamma, generator=noise.generator, device=p.device)
     stays = u * q_x < p_x
     last = stays.long().cumprod(0).sum(0, keepdim=True)
-    # Row i of `rest` is the distribution of the bonus if exactly i drafts are accepted.
-    rest = torch.cat([(p[:-1] - draft.q).clamp_min_(0.0), p[-1:]])
-    row = rest.index_select(0, last)
+    # Row i of `residual` is the distribution of the bonus if exactly i drafts are accepted.
+    residual = torch.cat([(p[:-1] - draft.q).clamp_min_(0.0), p[-1:]])
+    row = residual.index_select(0, last)
     # p == q up to rounding: the residual may be empty although a draft was rejected
     row = torch.where(row.sum() > 0, row, p.index_select(0, last))
     drawn = exponential_race(row, noise.ahead(gamma + 1).index_select(0, last))
@@ -215,13 +220,13 @@ def accept_typical(
     if sampling.greedy:
         return accept(draft, logits, sampling, noise)
     tree, parents = draft.tree, draft.tree.tensors.parents
-    log_p, threshold = plausible(logits, sampling.temperature, epsilon, delta)
+    log_p, threshold = typical_threshold(logits, sampling.temperature, epsilon, delta)
     log_x = log_p[parents, tree.tokens]
     last = last_accepted(tree, log_x.exp() > threshold[parents], log_x)
     return Acceptance(draft, next_tokens(logits, sampling, noise, tree), last)
 
 
-def plausible(
+def typical_threshold(
     logits: Tensor, temperature: float, epsilon: float, delta: float
 ) -> tuple[Tensor, Tensor]:
     """For typical acceptance: log p [n, V] after temperature alone, and the thresholds

@@ -25,7 +25,7 @@ from app.tui.actions.slow_motion import SlowMotion, can_play
 from app.tui.screens.sampling_test import SamplingTestScreen
 from app.tui.widgets.prompt import Prompt
 from app.tui.widgets.slider import Slider
-from decoding.params import Acceptance
+from decoding.params import AcceptanceRule
 
 COMMAND = re.compile(r"/[a-z?]+( \S+){0,3}|exit|quit|:?q!?")  # as other chat programs have them
 
@@ -287,7 +287,7 @@ class RunActions(AppBase):
         """Toggle between exact and typical acceptance. The key must be pressed twice for typical,
         which is lossy."""
         state = self.state
-        rule: Acceptance = "exact" if state.params.acceptance == "typical" else "typical"
+        rule: AcceptanceRule = "exact" if state.params.acceptance == "typical" else "typical"
         asked, self._asked_for_typical = self._asked_for_typical, False
         if rule == "typical" and not any(
             lane.strategy.typical and lane.info.available for lane in state.lanes.values()

@@ -70,7 +70,7 @@ class SessionRuns:
 
     def add_probabilities(self, lane: LaneState) -> None:
         """Replace the rounds of the lane's last run by those with probabilities."""
-        rounds = tuple(map(Round.slim, lane.rounds))
+        rounds = tuple(map(Round.without_probabilities, lane.rounds))
         self.all = tuple(
             replace(run, rounds=rounds) if _is_last(run, lane) else run for run in self.all
         )
@@ -171,7 +171,7 @@ def run_of(lane: LaneState, metrics: Metrics, prompt: Prompt) -> LaneRun:
         lane.settings_of_rounds(LENGTH),
         lane.settings_of_rounds(GAMMA),
         metrics,
-        tuple(map(Round.slim, lane.rounds)),
+        tuple(map(Round.without_probabilities, lane.rounds)),
         tuple(event.tokens for event in lane.round_events),
         lane.begun,
         lane.phase is Phase.STOPPED,

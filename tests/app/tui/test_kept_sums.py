@@ -150,7 +150,7 @@ def summed(found: Evidence) -> tuple[object, ...]:
     """Without what is empty, and without sums that depend on the order by a rounding error."""
     took = {tree: times.count for tree, times in found.took.items()}
     known = found.rounds, +found.ends, found.asked, took, dict(found.passes), dict(found.drafting)
-    return (*known, dict(found.paces), found.rests)
+    return (*known, dict(found.paces), found.overheads)
 
 
 def check_lane(one: LaneState, runs: SessionRuns) -> None:

@@ -117,7 +117,7 @@ REFUSED: dict[str, tuple[str, Callable[[Folder], None], TargetShape, str]] = {
         "eagle1",
         put("layers.1.mlp.up_proj.weight", torch.zeros(2, 2)),
         TARGET,
-        "the draft has 2 layers, and the first no hidden_norm as in EAGLE-3",
+        "the draft has 2 layers, and the first no hidden_norm as in EAGLE-3: EAGLE-1 of several",
     ),
     "a plain model": (
         "eagle1",
@@ -147,19 +147,19 @@ REFUSED: dict[str, tuple[str, Callable[[Folder], None], TargetShape, str]] = {
         "speculators",
         say(speculators_model_type="peagle"),
         TARGET,
-        "is a speculator of type peagle; specchat runs eagle3",
+        "is a speculator of type peagle, which is not supported; only eagle3 is",
     ),
     "a layer of another kind": (
         "speculators",
         lambda f: f.config["transformer_layer_config"].update(model_type="gemma3_text"),
         TARGET,
-        "layer is of type gemma3_text, specchat runs llama and qwen3",
+        "layer is of type gemma3_text, which is not supported; only llama and qwen3 are",
     ),
     "the last hidden state alone": (
         "modelopt",
         say(eagle_config={"use_aux_hidden_state": False}),
         TARGET,
-        "a draft of the last hidden state (use_aux_hidden_state is false",
+        "(use_aux_hidden_state is false in its config.json) is not supported",
     ),
     "layers that are no numbers": (
         "speculators",

@@ -9,8 +9,8 @@ import pytest
 from decoding.cost.auto_gamma import (
     MAX_AHEAD,
     MAX_GAMMA,
+    PAUSE_ROUNDS,
     PLAN_INTERVAL,
-    REST_ROUNDS,
     RETRY_ROUNDS,
     WARM_UP,
     AutoGamma,
@@ -79,7 +79,7 @@ def test_drafts_that_are_cheap_again_are_noticed_at_the_first_retry() -> None:
     auto, dear = AutoGamma(4), MACHINES["as dear as the target"]
     cheap = dear.anew(level=0.05)
     play(auto, dear.anew(), 300)
-    play(auto, cheap, 2 * (REST_ROUNDS + RETRY_ROUNDS))
+    play(auto, cheap, 2 * (PAUSE_ROUNDS + RETRY_ROUNDS))
     _, gammas = play(auto, cheap, 50)
     assert 0 not in gammas
 

@@ -6,7 +6,7 @@ import pytest
 
 from decoding.cost import batches, measure
 from decoding.cost.batches import batch_costs
-from decoding.model.architecture import SHORTEST
+from decoding.model.architecture import MIN_CONTEXT
 from decoding.model.target import Target
 from decoding.params import KVCache
 from tests.support.families import build
@@ -32,7 +32,7 @@ def test_every_size_is_measured_or_estimated(
 @pytest.mark.parametrize("family", ["llama", "gpt2"])
 def test_a_short_context_is_not_exceeded(family: str) -> None:
     model = build(family)
-    model.config.max_position_embeddings = SHORTEST
+    model.config.max_position_embeddings = MIN_CONTEXT
     target = Target(model)
     assert [size for size, _ in measure.verify_cost(target).points] == [1, 4, 8]
     assert measure.pass_seconds(target, 64) > 0

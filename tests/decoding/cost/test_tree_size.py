@@ -39,10 +39,10 @@ def test_of_trees_that_are_alike_the_deepest_is_taken_once_and_kept() -> None:
     accuracy, costs = ((0.7,), (0.5,), (0.2,)), CostModel(Line(0.0, 0.1), lambda n: 1.0 + n / 20)
     chains = [tuple((0,) * length for length in range(1, depth + 1)) for depth in (1, 2, 3)]
     assert optimal_tree(accuracy, costs) == chains[1]
-    assert optimal_tree(accuracy, costs, alike=1.15) == chains[2]
-    assert optimal_tree(accuracy, costs, kept=chains[1], alike=1.15) == chains[1]
+    assert optimal_tree(accuracy, costs, tolerance=1.15) == chains[2]
+    assert optimal_tree(accuracy, costs, kept=chains[1], tolerance=1.15) == chains[1]
     flat = CostModel(Line(0.0, 0.02), lambda n: 1.0 + n / 100)  # others are clearly faster there
-    assert optimal_tree(accuracy, flat, kept=chains[0], alike=1.15) == chains[2]
+    assert optimal_tree(accuracy, flat, kept=chains[0], tolerance=1.15) == chains[2]
 
 
 def test_no_tree_is_grown_where_none_pays() -> None:

@@ -477,7 +477,7 @@ def test_a_tree_that_the_device_alone_knows_is_the_one_that_the_host_makes(
         for name in ("parents", "depths", "mask"):
             assert torch.equal(getattr(grown, name), getattr(known, name))
         assert shape.depth <= grown.max_depth
-        ranks = device.unread[1]
+        ranks = device.shape_on_device[1]
         assert tuple(ranks.tolist()) == host.ranks
         assert DraftTree(grown, torch.zeros(len(shape))).shape == shape
 

@@ -8,7 +8,7 @@ import torch
 from decoding.decoder import Decoder
 from decoding.drafters.base import Drafter
 from decoding.drafters.draft_model import DraftModel
-from decoding.model.kv_precision import KV_PRECISIONS
+from decoding.model.kv_precision import KV_QUANTIZERS
 from decoding.model.target import Target
 from decoding.params import KVCache, Params
 from tests.support.families import build, draft
@@ -19,7 +19,7 @@ EIGHT_BITS = CACHES[1:]
 PROMPT = [5, 17, 3, 8, 14, 9]
 
 
-def reduced(family: str, kv_cache: KVCache) -> Target:
+def quantized(family: str, kv_cache: KVCache) -> Target:
     target = Target(build(family))
     target.kv_cache = kv_cache
     return target
@@ -27,15 +27,15 @@ def reduced(family: str, kv_cache: KVCache) -> Target:
 
 @pytest.mark.parametrize("kv_cache", EIGHT_BITS)
 def test_a_row_is_its_own_to_the_precision_of_eight_bits(kv_cache: KVCache) -> None:
-    precision = KV_PRECISIONS[kv_cache]
-    assert precision is not None
+    quantizer = KV_QUANTIZERS[kv_cache]
+    assert quantizer is not None
     rows = torch.randn(3, 20, 64) * torch.logspace(-3, 3, 20)[:, None]
     rows[0, 0] = 0
-    back = precision.restore(*precision.reduce(rows), torch.float32)
+    back = quantizer.dequantize(*quantizer.quantize(rows), torch.float32)
     largest = rows.abs().amax(-1, keepdim=True)
     bound = largest / 254 if kv_cache == "int8" else rows.abs() / 16 + largest / 1e5
     assert ((back - rows).abs() <= bound * 1.001).all()
-    alone = precision.restore(*precision.reduce(rows[1:2, 7:8]), torch.float32)
+    alone = quantizer.dequantize(*quantizer.quantize(rows[1:2, 7:8]), torch.float32)
     assert torch.equal(alone, back[1:2, 7:8])
 
 
@@ -43,7 +43,7 @@ def test_a_row_is_its_own_to_the_precision_of_eight_bits(kv_cache: KVCache) -> N
 @pytest.mark.parametrize("family", ["llama", "gemma2"])
 def test_every_lane_says_what_the_target_says_alone(family: str, kv_cache: KVCache) -> None:
     """Of a lean forward and of transformers' modules, of chains and of trees."""
-    target = reduced(family, kv_cache)
+    target = quantized(family, kv_cache)
     params = Params(gamma=3, max_new_tokens=40)
     plain = Decoder(target)
     list(plain.generate(PROMPT, params))
@@ -75,7 +75,7 @@ def test_it_is_near_the_whole_one_in_a_part_of_its_memory(family: str) -> None:
 
 def test_rows_at_a_tensor_of_places_are_those_of_a_pass_after_the_others() -> None:
     """As graphs write them."""
-    target = reduced("llama", "int8")
+    target = quantized("llama", "int8")
     one, other = target.new_cache(8), target.new_cache(8)
     kv = torch.randn(3, 4, 8)  # keys and values of 2 heads
     found = []

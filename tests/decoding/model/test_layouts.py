@@ -17,7 +17,7 @@ from decoding.decoder import Decoder
 from decoding.drafters.lookup import Lookup
 from decoding.model import layouts
 from decoding.model.layouts import _fastest, fastest_layouts, lay_out
-from decoding.model.linears import ROWS, Layout, Linear, can_pack, half_exponent
+from decoding.model.linears import ROWS, Layout, Linear, can_pack, fp16_exponent
 from decoding.model.target import Target
 from decoding.params import Params
 from tests.support.families import build
@@ -25,14 +25,14 @@ from tests.support.families import build
 LAYOUTS = {
     "plain": Layout(),
     "transposed": Layout(transposed=True),
-    "packed": Layout(packed=ROWS),
+    "packed": Layout(packed_rows=ROWS),
     "both": Layout(True, (4, 16)),
 }
-if has_halves := can_pack(torch.float32, halved=True):
-    LAYOUTS["halved"] = Layout(packed=ROWS, halved=True)
+if has_fp16 := can_pack(torch.float32, fp16=True):
+    LAYOUTS["fp16"] = Layout(packed_rows=ROWS, fp16=True)
 ORDERS = [*LAYOUTS, "plain"]  # from each to the next
 needs_onednn = pytest.mark.skipif(not can_pack(torch.float32), reason="torch has no oneDNN")
-needs_halves = pytest.mark.skipif(not has_halves, reason="torch has no FBGEMM")
+needs_fp16 = pytest.mark.skipif(not has_fp16, reason="torch has no FBGEMM")
 
 
 def parts_of(bias: bool) -> list[nn.Linear]:
@@ -70,7 +70,7 @@ def test_a_linear_in_every_layout(bias: bool, dtype: torch.dtype, threads: int) 
     within = 1e-5 if dtype == torch.float32 else 0.01
     for (name, rows), inference in product(product(ORDERS, (1, 3, 4, 9, 16, 40)), (True, False)):
         with torch.inference_mode(inference):
-            linear.arrange(LAYOUTS[name])
+            linear.set_layout(LAYOUTS[name])
             x, residual = torch.randn(2, rows, 12, dtype=dtype)
             expected = torch.cat([part(x) for part in originals], -1)
             torch.testing.assert_close(linear(x), expected, rtol=within, atol=within)
@@ -89,7 +89,7 @@ def test_a_target_in_every_layout(name: str) -> None:
     known = dict.fromkeys(kinds, LAYOUTS[name])
     before = target.nbytes
     assert lay_out(target.linears, target.dtype, known) == known
-    assert (target.nbytes > before) == bool(LAYOUTS[name].packed)
+    assert (target.nbytes > before) == bool(LAYOUTS[name].packed_rows)
     prompt = [3, 7, 9, 11]
     got = target.prefill(target.new_cache(), prompt).logits
     with torch.inference_mode():
@@ -102,37 +102,37 @@ def test_halves_are_exact_or_not_made() -> None:
     """Up to a power of two, they are the numbers of a checkpoint in bfloat16 or float16."""
     weights = torch.randn(300, 40) * torch.logspace(-3, 3, 40)
     for stored in (weights.bfloat16(), weights.half(), weights.bfloat16() * 2.0**90):
-        exponent = half_exponent(stored)
-        assert exponent is not None and half_exponent(stored.float()) == exponent
+        exponent = fp16_exponent(stored)
+        assert exponent is not None and fp16_exponent(stored.float()) == exponent
         scaled = stored.float() * 2.0**exponent
         assert scaled.isfinite().all() and scaled.half().float().equal(scaled)
-    assert half_exponent(torch.zeros(2, 2)) is not None
+    assert fp16_exponent(torch.zeros(2, 2)) is not None
     one_other = weights.bfloat16().float()
     one_other[-1, -1] = 0.1
     too_far_apart = torch.tensor([[2.0**20, 2.0**-20]])
     for each in (one_other, too_far_apart, torch.tensor([[torch.nan]])):
-        assert half_exponent(each) is None
+        assert fp16_exponent(each) is None
 
 
-@needs_halves
+@needs_fp16
 def test_weights_that_have_no_halves_stay_as_they_are(threads: int) -> None:
     part = nn.Linear(12, 8)
     linear = Linear([part])
-    linear.arrange(Layout(packed=ROWS, halved=True))
+    linear.set_layout(Layout(packed_rows=ROWS, fp16=True))
     x = torch.randn(3, 12)
     torch.testing.assert_close(linear(x), part(x))
-    assert linear.packed_nbytes == 0 and not linear.can_halve
+    assert linear.packed_nbytes == 0 and not linear.fits_fp16
 
 
-@needs_halves
+@needs_fp16
 def test_halves_are_half_as_much_to_read(threads: int) -> None:
     target = Target(rounded("llama"))
     memory, read = target.nbytes, target.bytes_per_pass
     assert read is not None
     linears = sum(linear.nbytes for _, linear in target.linears)
-    halved = dict.fromkeys((kind for kind, _ in target.linears), LAYOUTS["halved"])
+    fp16 = dict.fromkeys((kind for kind, _ in target.linears), LAYOUTS["fp16"])
     with warnings.catch_warnings(action="error"):  # it would be drawn over the screen
-        lay_out(target.linears, target.dtype, halved)
+        lay_out(target.linears, target.dtype, fp16)
         target.prefill(target.new_cache(), [3, 7])
     assert target.nbytes - memory == linears // 2
     assert read - (target.bytes_per_pass or 0) == linears // 2
@@ -144,7 +144,7 @@ def test_copies_for_another_number_of_threads_say_the_same(name: str, threads: i
     """They are chosen, and halves also made, for the number at that time; another one costs only
     speed."""
     linear, original = (Linear(parts_of(True)) for _ in range(2))
-    linear.arrange(LAYOUTS[name])
+    linear.set_layout(LAYOUTS[name])
     torch.set_num_threads(3 - threads)
     for rows in (1, 4, 40):
         x = torch.randn(rows, 12)
@@ -154,7 +154,7 @@ def test_copies_for_another_number_of_threads_say_the_same(name: str, threads: i
 def test_weights_that_something_else_relies_on_stay_where_they_are() -> None:
     part = nn.Linear(12, 8)
     before = part.weight
-    Linear([part], movable=False).arrange(Layout(transposed=True))
+    Linear([part], transposable=False).set_layout(Layout(transposed=True))
     assert part.weight is before and part.weight.is_contiguous()
 
 
@@ -182,14 +182,14 @@ def seconds(*values: float) -> dict[tuple[str, int], float]:
 def test_the_fastest_is_chosen_for_each_number_of_rows() -> None:
     plain, turned = seconds(4, 4, 4, 4, 4), seconds(2, 3, 3, 4, 5)
     packed = seconds(3, 3, 2, 5, 4)
-    halved = seconds(1, 2, 3, 4, 5)
+    fp16 = seconds(1, 2, 3, 4, 5)
     assert _fastest("o", plain, plain, {}) == Layout()
     assert _fastest("o", plain, turned, {}) == Layout(transposed=True)
     assert _fastest("o", plain, turned, {False: packed}) == Layout(True, (4, 16))
-    assert _fastest("o", plain, turned, {False: packed, True: halved}) == Layout(True, (1, 2), True)
+    assert _fastest("o", plain, turned, {False: packed, True: fp16}) == Layout(True, (1, 2), True)
     many = seconds(4, 4, 4, 4, 0.1)
-    assert _fastest("o", plain, plain, {False: many, True: halved}) == Layout(packed=(16,))
-    assert _fastest("o", plain, plain, {False: halved, True: packed}) == Layout(False, (1, 2, 4))
+    assert _fastest("o", plain, plain, {False: many, True: fp16}) == Layout(packed_rows=(16,))
+    assert _fastest("o", plain, plain, {False: fp16, True: packed}) == Layout(False, (1, 2, 4))
 
 
 @needs_onednn
@@ -198,19 +198,19 @@ def test_copies_take_no_more_than_they_may(monkeypatch: pytest.MonkeyPatch) -> N
     linears = [("small", Linear([nn.Linear(4, 4)])), ("large", Linear([nn.Linear(8, 8)]))]
 
     def timed(sample: object, layout: Layout, dtype: object) -> dict[tuple[str, int], float]:
-        spent = 1.0 if layout.packed else 2.0
+        spent = 1.0 if layout.packed_rows else 2.0
         return {(kind, rows): spent for kind in ("small", "large") for rows in ROWS}
 
     monkeypatch.setattr(layouts, "_seconds", timed)
     memory = SimpleNamespace(available=100 / layouts.PACKED_SHARE)
     monkeypatch.setattr("psutil.virtual_memory", lambda: memory)
-    monkeypatch.setattr(layouts, "can_pack", lambda dtype, halved: not halved)
+    monkeypatch.setattr(layouts, "can_pack", lambda dtype, fp16: not fp16)
     found = fastest_layouts(linears, torch.float32)
-    assert found == {"small": Layout(packed=ROWS), "large": Layout()}
-    monkeypatch.setattr(layouts, "can_pack", lambda dtype, halved: halved)
+    assert found == {"small": Layout(packed_rows=ROWS), "large": Layout()}
+    monkeypatch.setattr(layouts, "can_pack", lambda dtype, fp16: fp16)
     memory.available *= 2
     found = fastest_layouts(linears, torch.float32)
-    assert found == dict.fromkeys(("small", "large"), Layout(packed=ROWS, halved=True))
+    assert found == dict.fromkeys(("small", "large"), Layout(packed_rows=ROWS, fp16=True))
 
 
 @needs_onednn

@@ -13,10 +13,10 @@ from transformers import PreTrainedModel
 
 from decoding.model import llama_shaped
 from decoding.model.cache import BatchCache
-from decoding.model.kv_precision import KV_PRECISIONS
+from decoding.model.kv_precision import KV_QUANTIZERS
 from decoding.model.lean import LeanForward
-from decoding.model.library import LibraryForward
 from decoding.model.target import Target
+from decoding.model.transformers_forward import TransformersForward
 from decoding.params import KVCache
 from decoding.trees.draft import DraftTree
 from decoding.trees.shape import TreeShape, chain
@@ -221,7 +221,7 @@ def test_what_is_not_exactly_known_runs_by_transformers_modules(kind: str) -> No
 
 def test_a_forward_that_says_something_else_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(llama_shaped.NORM_OFFSETS, tf.LlamaForCausalLM, 0.01)
-    assert isinstance(Target(build("llama"))._forward, LibraryForward)
+    assert isinstance(Target(build("llama"))._forward, TransformersForward)
 
 
 @pytest.mark.parametrize("family", ["llama", "qwen2", "qwen3", "gemma"])
@@ -240,7 +240,7 @@ def test_sequences_of_a_batch_say_what_each_says_alone(kind: str, kv_cache: KVCa
     lean = target.lean
     assert lean is not None
     texts = torch.tensor([[3, 7, 9, 11, 2], [8, 1, 30, 4, 44], [5, 5, 6, 1, 0]])
-    room = (5, target.dtype, target.device, KV_PRECISIONS[kv_cache])
+    room = (5, target.dtype, target.device, KV_QUANTIZERS[kv_cache])
     cache = BatchCache(lean.layers, len(texts), *room)
     logits = []
     for start, end in ((0, 3), (3, 5)):  # a prompt, and a chain of two after it

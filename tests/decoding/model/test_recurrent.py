@@ -15,11 +15,11 @@ from decoding.drafters.eagle import EagleTree
 from decoding.drafters.lookup import Lookup
 from decoding.drafters.medusa import Medusa, MedusaHeads
 from decoding.errors import InputError
+from decoding.logprobs import score_answer
 from decoding.model.recurrent import RecurrentCache
 from decoding.model.self_test import self_test
 from decoding.model.target import Target
 from decoding.params import Params, SamplingParams
-from decoding.probes import probe_answer
 from decoding.tokenizing.stopping import Stop
 from decoding.trees.draft import DraftTree
 from decoding.trees.shape import TreeShape, chain
@@ -239,7 +239,7 @@ def test_an_answer_is_measured_afterwards_as_if_it_had_been_watched() -> None:
     decoder.record_probabilities = False
     rounds = list(decoder.generate(PROMPT, params, seed=3))
     first = rounds[0].tokens[0]
-    _, measured = probe_answer(model, PROMPT, first, rounds, [params] * len(rounds))
+    _, measured = score_answer(model, PROMPT, first, rounds, [params] * len(rounds))
     for found, expected in zip(measured, watched, strict=True):
         assert found.tokens == expected.tokens
         assert found.entropies == pytest.approx(expected.entropies, rel=1e-3, abs=1e-5)

@@ -66,7 +66,7 @@ MODELS: dict[str, tuple[Callable[[], PreTrainedModel], str]] = {
                 pad_token_id=0,
             )  # fmt: skip
         ),
-        "bart is an encoder-decoder",
+        "bart is an encoder-decoder model, which is not supported",
     ),
     "bert": (
         lambda: tf.BertLMHeadModel(
@@ -78,7 +78,7 @@ MODELS: dict[str, tuple[Callable[[], PreTrainedModel], str]] = {
                 num_attention_heads=4,
             )
         ),
-        "bert is configured as an encoder",
+        "bert is configured as an encoder, which is not supported",
     ),
     "gpt_neo": (
         lambda: tf.GPTNeoForCausalLM(
@@ -94,7 +94,7 @@ MODELS: dict[str, tuple[Callable[[], PreTrainedModel], str]] = {
     ),
     "doge": (
         lambda: tf.DogeForCausalLM(tf.DogeConfig(**TINY)),
-        "doge does not run with specchat's cache and attention",
+        "doge is not supported: it does not run with this cache and attention",
     ),
 }
 

@@ -16,7 +16,7 @@ from transformers.models.auto.modeling_auto import (
 )
 
 from decoding.errors import InputError
-from decoding.model.rope import refuse_wrong_lengths, refuse_wrong_ropes
+from decoding.model.rope import validate_longrope, validate_ropes
 
 LINEAR: dict[str, Any] = {"rope_type": "linear", "factor": 2.0}
 DYNAMIC: dict[str, Any] = {"type": "dynamic", "factor": 2.0}
@@ -44,7 +44,7 @@ def test_no_setting_is_anything_but_a_number_in_its_bounds(
     named = {"rope_theta", "partial_rotary_factor", *kind} - {"rope_type", "type"}
     for key in named:
         with pytest.raises(InputError, match=rf"^rope_scaling: {key} .*must be a"):
-            refuse_wrong_ropes({"rope_scaling": {**kind, key: value}})
+            validate_ropes({"rope_scaling": {**kind, key: value}})
 
 
 @pytest.mark.parametrize(
@@ -69,16 +69,16 @@ def test_no_setting_is_anything_but_a_number_in_its_bounds(
 )
 def test_nonsense(rope: dict[str, Any], line: str | None) -> None:
     if line is None:
-        refuse_wrong_ropes({"rope_parameters": rope})
+        validate_ropes({"rope_parameters": rope})
         return
     with pytest.raises(InputError, match=f"^rope_parameters: .*{line}"):
-        refuse_wrong_ropes({"rope_parameters": rope})
+        validate_ropes({"rope_parameters": rope})
 
 
 def test_nonsense_for_one_kind_of_layers_and_in_a_part_of_a_model() -> None:
     by_kind = {"full_attention": LINEAR | {"factor": 0}, "sliding_attention": None}
     with pytest.raises(InputError, match=r"^text_config\.rope_parameters\.full_attention: factor"):
-        refuse_wrong_ropes({"text_config": {"rope_parameters": by_kind}})
+        validate_ropes({"text_config": {"rope_parameters": by_kind}})
 
 
 # As in the config.json of these models.
@@ -120,7 +120,7 @@ PUBLISHED: dict[str, Any] = {
 @pytest.mark.parametrize("model", PUBLISHED)
 def test_published_settings(model: str) -> None:
     for name in ("rope_scaling", "rope_parameters"):
-        refuse_wrong_ropes({name: PUBLISHED[model], "vision_config": {name: PUBLISHED[model]}})
+        validate_ropes({name: PUBLISHED[model], "vision_config": {name: PUBLISHED[model]}})
 
 
 def test_the_defaults_of_every_class() -> None:
@@ -131,9 +131,9 @@ def test_the_defaults_of_every_class() -> None:
             config = config_class()
         except (ValueError, TypeError, StrictDataclassError):  # it has no defaults
             continue
-        refuse_wrong_ropes(config.to_dict())
-        refuse_wrong_ropes(json.loads(config.to_json_string()))
-        refuse_wrong_lengths(config.get_text_config(decoder=True))
+        validate_ropes(config.to_dict())
+        validate_ropes(json.loads(config.to_json_string()))
+        validate_longrope(config.get_text_config(decoder=True))
         tried += 1
     assert tried > 150
 
@@ -144,9 +144,9 @@ def longrope(**changes: Any) -> LlamaConfig:
 
 
 def test_longrope_has_a_number_for_every_pair_of_dimensions() -> None:
-    refuse_wrong_lengths(longrope())
+    validate_longrope(longrope())
     half = {"partial_rotary_factor": 0.75, "short_factor": [1.0] * 36, "long_factor": [1.0] * 36}
-    refuse_wrong_lengths(longrope(**half))  # as Phi-4-mini has it
+    validate_longrope(longrope(**half))  # as Phi-4-mini has it
     for key in ("short_factor", "long_factor"):
         with pytest.raises(InputError, match=f"{key} has length 1, and must have 48, half of"):
-            refuse_wrong_lengths(longrope(**{key: [1.0]}))
+            validate_longrope(longrope(**{key: [1.0]}))

@@ -1,4 +1,4 @@
-"""A model that gives other logits for the same rows, run in another way, is refused."""
+"""A model that computes different logits for the same rows, run in another way, is refused."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class SeesTheFuture(tf.LlamaForCausalLM):
 def test_rows_that_see_the_future() -> None:
     model = SeesTheFuture(FAMILIES["llama"]()[1])
     model.load_state_dict(build("llama").state_dict())
-    with pytest.raises(InputError, match="llama gives other logits for .* at once"):
+    with pytest.raises(InputError, match="llama computes different logits for .* at once"):
         self_test(Target(model))
 
 
@@ -54,7 +54,7 @@ def test_a_mask_of_its_own_that_is_made_from_the_usual_one() -> None:
     self_test(Target(filled(tf.DogeForCausalLM(tf.DogeConfig(**TINY)))))
 
 
-_LOST = " gives other logits for .*lose their state"
+_LOST = " computes different logits for .*lose their state"
 _MAMBA: dict[str, Any] = {
     "vocab_size": 40,
     "hidden_size": 32,
@@ -64,11 +64,11 @@ _MAMBA: dict[str, Any] = {
 RECURRENT: dict[str, tuple[Callable[[], PreTrainedModel], str]] = {
     "mamba": (
         lambda: tf.MambaForCausalLM(tf.MambaConfig(**_MAMBA)),
-        " can't run several rows in one pass",
+        " is not supported: it can't run several rows in one pass",
     ),
     "falcon_mamba": (
         lambda: tf.FalconMambaForCausalLM(tf.FalconMambaConfig(**_MAMBA)),
-        " can't run several rows in one pass",
+        " is not supported: it can't run several rows in one pass",
     ),
     "jamba": (
         lambda: tf.JambaForCausalLM(
@@ -115,7 +115,9 @@ class CountsRows(tf.LlamaForCausalLM):
 def test_positions_of_its_own() -> None:
     model = CountsRows(FAMILIES["llama"]()[1])
     model.load_state_dict(build("llama").state_dict())
-    with pytest.raises(InputError, match="llama gives other logits for a tree and its paths"):
+    with pytest.raises(
+        InputError, match="llama computes different logits for a tree and its paths"
+    ):
         self_test(Target(model))
 
 
@@ -147,7 +149,10 @@ class OneRowAtATime(tf.LlamaForCausalLM):
 
 def test_a_class_that_fails_is_one_line() -> None:
     target = Target(OneRowAtATime(tf.LlamaConfig(**TINY)))
-    with pytest.raises(InputError, match="llama can't run several rows .*: IndexError: too many"):
+    with pytest.raises(
+        InputError,
+        match="llama is not supported: it can't run several rows .*: IndexError: too many",
+    ):
         self_test(target)
 
 

@@ -12,14 +12,14 @@ import torch
 from torch import Tensor
 
 from decoding import decoder as loop
-from decoding import probes
+from decoding import logprobs
 from decoding.decoder import Decoder
 from decoding.drafters.base import Drafter
 from decoding.drafters.draft_model import DraftModel
 from decoding.drafters.lookup import Lookup
+from decoding.logprobs import TOP, score_answer, score_first_token
 from decoding.model.target import Target
 from decoding.params import Params, SamplingParams
-from decoding.probes import TOP, probe_answer, probe_first_token
 from decoding.round import Round, TokenProbs
 from decoding.trees.shape import TreeShape
 from decoding.verification.penalties import penalize
@@ -187,17 +187,17 @@ def test_an_answer_that_nobody_watched_is_measured_afterwards(
     name: str, sampling: SamplingParams, nodes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As if it had been watched: of a drafter without probabilities of its own, all there is."""
-    monkeypatch.setattr(probes, "NODES", nodes)
+    monkeypatch.setattr(logprobs, "NODES", nodes)
     target, params = Target(build("llama")), Params(sampling, max_new_tokens=12, gamma=3)
     seen, unseen = Decoder(target, drafter_of(name)), Decoder(target, drafter_of(name))
     seen.record_probabilities = True
     watched_rounds = list(seen.generate(PROMPT, params, seed=3))
     rounds = list(unseen.generate(PROMPT, params, seed=3))
     first = rounds[0].tokens[0]
-    probs, measured = probe_answer(target, PROMPT, first, rounds, [params] * len(rounds))
+    probs, measured = score_answer(target, PROMPT, first, rounds, [params] * len(rounds))
     assert unseen.prompt
     logits = penalize(unseen.prompt.logits, sampling, PROMPT, len(PROMPT))
-    assert close(probs, probe_first_token(logits, first, sampling))
+    assert close(probs, score_first_token(logits, first, sampling))
     for found, expected in zip(measured, watched_rounds, strict=True):
         for field in WATCHED_ONLY:
             assert close(getattr(found, field), getattr(expected, field)), field
@@ -221,7 +221,7 @@ def test_rounds_that_were_watched_are_not_measured_again() -> None:
     while not decoder.finished:
         decoder.record_probabilities = len(rounds) > 1
         rounds.append(decoder.step(params))
-    _, measured = probe_answer(target, PROMPT, rounds[0].tokens[0], rounds, [params] * len(rounds))
+    _, measured = score_answer(target, PROMPT, rounds[0].tokens[0], rounds, [params] * len(rounds))
     assert measured[2:] == rounds[2:] and measured[2].q
     assert all(record.entropies and not record.q for record in measured[:2])
 
@@ -231,7 +231,7 @@ def test_measuring_ends_when_it_is_not_wanted_any_more() -> None:
     rounds = list(Decoder(target).generate(PROMPT, params))
     first, answers = rounds[0].tokens[0], iter((False, True))
     with pytest.raises(InterruptedError):
-        probe_answer(target, PROMPT, first, rounds, [params] * len(rounds), lambda: next(answers))
+        score_answer(target, PROMPT, first, rounds, [params] * len(rounds), lambda: next(answers))
 
 
 def timeless(record: Round) -> Round:
@@ -242,6 +242,6 @@ def timeless(record: Round) -> Round:
 
 def test_where_a_token_cannot_be_there_is_no_probability_but_an_entropy() -> None:
     row = torch.tensor([[0.0, -math.inf, 0.0]])
-    probs = probe_first_token(row, 2, SamplingParams(temperature=0.5))
+    probs = score_first_token(row, 2, SamplingParams(temperature=0.5))
     assert probs.entropy == 1.0 and probs.own_p == (0.5, 0.5)
     assert sorted(probs.top) == [(0, 0.5, 0.5), (1, 0.0, 0.0), (2, 0.5, 0.5)]

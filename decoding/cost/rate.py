@@ -21,7 +21,7 @@ class Rate:
         self.successes += successes
         self.trials += trials
 
-    def fade(self) -> None:
+    def decay(self) -> None:
         """Reduce the weight of all trials so far by one round's decay."""
         self.successes *= DECAY
         self.trials *= DECAY

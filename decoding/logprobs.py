@@ -1,6 +1,6 @@
 """Per-token probabilities of a round: the target's before and after warping (temperature and cuts),
 the drafter's, entropies, the likeliest tokens. Computed after the round, outside its timing, and
-only with `Decoder.record_probabilities`; `probe_answer` adds all but the drafter's to the rounds of
+only with `Decoder.record_probabilities`; `score_answer` adds all but the drafter's to the rounds of
 an answer that was decoded without."""
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from decoding.params import Params, SamplingParams
 from decoding.round import Likely, Pruned, Round, TokenProbs
 from decoding.trees.draft import Draft, DraftTree
 from decoding.trees.shape import tree_shape
-from decoding.verification.acceptance import plausible
+from decoding.verification.acceptance import typical_threshold
 from decoding.verification.penalties import penalize
 from decoding.verification.sampling import probabilities
 
 TOP = 5  # likeliest tokens recorded per position
-NODES = 128  # per pass of `probe_answer`, which limits the memory for logits
+NODES = 128  # per pass of `score_answer`, which limits the memory for logits
 DIGITS = 6  # significant digits of float32
 
 
@@ -45,12 +45,14 @@ def with_probabilities(
         columns["own"] = torch.stack([before[own].exp(), after[own]])
     if draft.q is not None:
         columns["q"] = draft.q.gather(1, draft.tree.tokens[1:, None])
-    elif draft.own_p is not None:
-        columns["q"] = draft.own_p()
+    elif draft.draft_p is not None:
+        columns["q"] = draft.draft_p()
     if draws is not None:
         columns["draws"] = draws
     if record.lossy and draft.q is None:
-        log_p, threshold = plausible(logits, sampling.temperature, params.epsilon, params.delta)
+        log_p, threshold = typical_threshold(
+            logits, sampling.temperature, params.epsilon, params.delta
+        )
         columns["tempered"] = log_p[parents, draft.tree.tokens][1:].exp()
         columns["thresholds"] = threshold[parents][1:]
     if draft.pool is not None and draft.kept is not None:
@@ -74,7 +76,7 @@ def with_probabilities(
 
 
 @torch.inference_mode()
-def probe_first_token(logits: Tensor, token: int, sampling: SamplingParams) -> TokenProbs:
+def score_first_token(logits: Tensor, token: int, sampling: SamplingParams) -> TokenProbs:
     """Probabilities at the position of `token`, the answer's first, from its `logits` [1, V]."""
     before, after = logits.float().log_softmax(-1), probabilities(logits, sampling)
     columns = _outlook(before, after)
@@ -84,7 +86,7 @@ def probe_first_token(logits: Tensor, token: int, sampling: SamplingParams) -> T
 
 
 @torch.inference_mode()
-def probe_answer(
+def score_answer(
     target: Target,
     prompt: Sequence[int],
     first: int,
@@ -99,7 +101,7 @@ def probe_answer(
     cache = target.new_cache()
     sampling = params[0].sampling if params else SamplingParams()
     logits = target.prefill(cache, prompt, cancelled).logits
-    probs = probe_first_token(penalize(logits, sampling, prompt, len(prompt)), first, sampling)
+    probs = score_first_token(penalize(logits, sampling, prompt, len(prompt)), first, sampling)
     measured = list(rounds)
     committed = [*prompt, first]  # before each round
     for group in _groups(rounds, 0 if target.recurrent else NODES):

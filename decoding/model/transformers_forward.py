@@ -21,7 +21,7 @@ from decoding.model.linears import Linear
 from decoding.model.recurrent import MixerFinder, cache_argument, recurrent_layers, state_layers
 
 
-class LibraryForward:
+class TransformersForward:
     """Implements `decoding.model.forward.Forward`. Raises InputError for models that don't run with
     this library's cache and attention."""
 
@@ -99,7 +99,8 @@ class LibraryForward:
             raise
         except Exception as error:  # models may need more than the cache offers
             raise InputError(
-                f"{kind} does not run with specchat's cache and attention: {describe(error)}"
+                f"{kind} is not supported: it does not run with this cache and attention: "
+                f"{describe(error)}"
             ) from error
         order = range(count) if self.states else sorted(recorded.shapes)
         if not order or (not self.states and list(order) != list(range(len(recorded.shapes)))):
