@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from decoding.drafters.eagle import EagleTree as EagleTree
     from decoding.drafters.lookup import Lookup as Lookup
     from decoding.drafters.medusa import Medusa as Medusa
-    from decoding.drafters.medusa import MedusaHeads as MedusaHeads
+    from decoding.drafters.medusa_heads import MedusaHeads as MedusaHeads
     from decoding.drafters.suffix import Suffix as Suffix
     from decoding.drafters.universal import UniversalDraft as UniversalDraft
     from decoding.errors import InputError as InputError
@@ -63,7 +63,7 @@ _MODULES = {
     "InputError": "decoding.errors",
     "Lookup": "decoding.drafters.lookup",
     "Medusa": "decoding.drafters.medusa",
-    "MedusaHeads": "decoding.drafters.medusa",
+    "MedusaHeads": "decoding.drafters.medusa_heads",
     "Params": "decoding.params",
     "Round": "decoding.round",
     "SamplingParams": "decoding.params",

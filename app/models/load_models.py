@@ -30,7 +30,7 @@ from decoding.checkpoints.medusa import is_merged, read_medusa, require_medusa
 from decoding.checkpoints.quantized import precision_of
 from decoding.drafters.eagle import drafting_head
 from decoding.drafters.eagle_head import EagleHead
-from decoding.drafters.medusa import MedusaHeads
+from decoding.drafters.medusa_heads import MedusaHeads
 from decoding.errors import InputError
 from decoding.model.target import Target
 from decoding.tokenizing.stopping import eos_ids

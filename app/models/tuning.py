@@ -24,7 +24,8 @@ from decoding.cost.curve import Curve
 from decoding.cost.measure import pass_seconds, verify_cost
 from decoding.cost.model import Cost
 from decoding.drafters.eagle_head import EagleHead
-from decoding.drafters.medusa import MedusaHeads, default_choices, draft_seconds
+from decoding.drafters.medusa_heads import MedusaHeads
+from decoding.drafters.medusa_tree import default_choices, draft_seconds
 from decoding.json_text import parse_json
 from decoding.model.layouts import Layouts, lay_out
 from decoding.model.linears import ROWS, Layout, Linear

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from decoding.decoder import Decoder
 from decoding.drafters.base import Drafter
-from decoding.drafters.medusa import MedusaHeads
+from decoding.drafters.medusa_heads import MedusaHeads
 from decoding.model.target import Target
 from decoding.params import Params
 from decoding.round import Round

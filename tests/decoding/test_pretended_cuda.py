@@ -20,7 +20,8 @@ from decoding.drafters.draft_model import DraftModel
 from decoding.drafters.eagle import Eagle, EagleTree
 from decoding.drafters.eagle_forward import EagleForward
 from decoding.drafters.lookup import Lookup
-from decoding.drafters.medusa import Medusa, MedusaHeads
+from decoding.drafters.medusa import Medusa
+from decoding.drafters.medusa_heads import MedusaHeads
 from decoding.drafters.suffix import Suffix
 from decoding.errors import InputError
 from decoding.model.graphs import GraphForward, Work

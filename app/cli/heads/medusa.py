@@ -10,7 +10,8 @@ from app.cli.heads.target import load, shape_of
 from app.cli.heads.training_job import TrainingJob, is_first_process
 from app.cli.terminal import say
 from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa, write_merged
-from decoding.drafters.medusa import Medusa, MedusaHeads
+from decoding.drafters.medusa import Medusa
+from decoding.drafters.medusa_heads import MedusaHeads
 from decoding.model.target import Target
 from decoding.training.joint import train_joint
 from decoding.training.medusa import attach, train_medusa

@@ -19,7 +19,7 @@ from app.text.files import write_atomically
 from app.text.plural import pluralize
 from decoding.checkpoints.drafting import EagleSettings, with_choices, with_eagle_settings
 from decoding.checkpoints.files import read_config
-from decoding.drafters.medusa import default_choices
+from decoding.drafters.medusa_tree import default_choices
 from decoding.errors import InputError
 from decoding.json_text import read_json
 from decoding.params import Params, flat

@@ -20,7 +20,7 @@ from app.text.plural import pluralize
 from decoding.checkpoints.eagle_read import read_eagle
 from decoding.checkpoints.medusa import read_medusa
 from decoding.drafters.eagle_head import EagleHead
-from decoding.drafters.medusa import MedusaHeads
+from decoding.drafters.medusa_heads import MedusaHeads
 from decoding.errors import InputError
 from decoding.model.target import Target
 from decoding.training.eagle_unroll import unroll

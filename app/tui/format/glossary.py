@@ -73,8 +73,8 @@ TREE = [
     (
         "p",
         "the target's probability of the token after its parent, after temperature and top-p; at "
-        "temperature 0 before them, as one token has all of it after. Only for rounds drafted while "
-        "this is open, which costs every lane a little time.",
+        "temperature 0 before them, as one token has all of it after. Only for rounds drafted "
+        "while this is open, which costs every lane a little time.",
     ),
 ]
 TOKEN = [

@@ -10,7 +10,7 @@ from app.engine.memory import weights
 from app.models.loaded import LoadedModels
 from decoding.checkpoints.dialects import EagleVersion
 from decoding.checkpoints.medusa import MedusaWeights
-from decoding.drafters.medusa import MedusaHeads
+from decoding.drafters.medusa_heads import MedusaHeads
 from tests.support.eagle_drafts import config_for, head_for, weights_for
 
 HEADS, BYTES = 3, 4  # float32

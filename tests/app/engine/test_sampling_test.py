@@ -43,7 +43,7 @@ from app.models.loaded import LoadedModels
 from app.strategies.lane_spec import LaneSpec
 from decoding import decoder as loop
 from decoding.checkpoints.medusa import MedusaWeights
-from decoding.drafters.medusa import MedusaHeads
+from decoding.drafters.medusa_heads import MedusaHeads
 from decoding.errors import InputError
 from decoding.params import Params, SamplingParams
 from decoding.tokenizing.stopping import Stop

@@ -17,7 +17,7 @@ import torch
 from app.models import tuning
 from app.models.tuning import medusa_tree, pass_cost, read_tree, tune, tune_head
 from decoding.cost.curve import Curve
-from decoding.drafters import medusa
+from decoding.drafters import medusa_tree as measuring
 from decoding.model.linears import ROWS, can_pack
 from decoding.model.target import Target
 from decoding.trees.static import Choices
@@ -197,7 +197,7 @@ def test_medusas_tree_stays_until_another_one_is_clearly_faster(
         for _ in range(12):
             jitter = [1 + draws.random() / 6 for _ in range(6)]
             times = (time * each for time, each in zip((0.05, 0.15), jitter, strict=False))
-            monkeypatch.setattr(medusa, "seconds", lambda *_, times=times: next(times))
+            monkeypatch.setattr(measuring, "seconds", lambda *_, times=times: next(times))
             verify = accumulate(map(mul, passes, jitter[2:]), max)
             cost = Curve(tuple(zip((1, 4, 8, 16), verify, strict=True)))
             found.add(medusa_tree(heads, target, 1, cost))
@@ -224,7 +224,7 @@ def test_a_start_on_a_busy_machine_does_not_change_medusas_tree(
 
     def chosen(*asking: float) -> Choices:
         times = iter(asking)
-        monkeypatch.setattr(medusa, "seconds", lambda *_: next(times))
+        monkeypatch.setattr(measuring, "seconds", lambda *_: next(times))
         return medusa_tree(heads, target, 1, cost)
 
     calm = chosen(0.05, 0.15)

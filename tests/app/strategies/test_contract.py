@@ -23,7 +23,7 @@ from app.strategies.settings import SETTINGS
 from app.strategies.strategy import DEFAULT_TREE, Strategy
 from app.tui.format.glossary import METRICS
 from decoding.checkpoints.medusa import MedusaWeights
-from decoding.drafters.medusa import MedusaHeads
+from decoding.drafters.medusa_heads import MedusaHeads
 from decoding.errors import InputError
 from decoding.params import Params, SamplingParams
 from decoding.tokenizing.stopping import Stop

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from decoding.checkpoints.files import read_tensors
 from decoding.checkpoints.medusa import WRITABLE, MedusaWeights, read_medusa, write_medusa
-from decoding.drafters.medusa import MedusaHeads
+from decoding.drafters.medusa_heads import MedusaHeads
 from decoding.errors import InputError
 from decoding.model.target import Target
 from tests.support.families import VOCAB as V

@@ -10,7 +10,8 @@ from torch import Tensor
 
 from decoding.checkpoints.medusa import MedusaWeights
 from decoding.decoder import Decoder
-from decoding.drafters.medusa import Medusa, MedusaHeads
+from decoding.drafters.medusa import Medusa
+from decoding.drafters.medusa_heads import MedusaHeads
 from decoding.model.target import Target
 from decoding.params import Params, SamplingParams
 from decoding.trees.draft import Draft, DraftTree

@@ -13,7 +13,8 @@ from decoding.drafters.base import Drafter
 from decoding.drafters.draft_model import DraftModel
 from decoding.drafters.eagle import EagleTree
 from decoding.drafters.lookup import Lookup
-from decoding.drafters.medusa import Medusa, MedusaHeads
+from decoding.drafters.medusa import Medusa
+from decoding.drafters.medusa_heads import MedusaHeads
 from decoding.errors import InputError
 from decoding.logprobs import score_answer
 from decoding.model.recurrent import RecurrentCache

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from app.cli.heads import verify as verifying
-from decoding.drafters.medusa import MedusaHeads
+from decoding.drafters.medusa_heads import MedusaHeads
 from tests.conftest import Done, FamilyFolders, Specchat
 
 PYTHON = os.environ.get("FOREIGN_PYTHON", sys.executable)
