@@ -44,6 +44,7 @@ from assets.demo.recipe.corpus.text import Conversation
 Sample = Callable[[random.Random, bool], Conversation]
 
 RECIPE = Path(__file__).parent.parent
+JUDGED = (3, 6, 7)  # the lists of first prompts by which a version was or will be judged
 LONGEST = 3000  # characters of a message: longer ones do not fit the context
 
 # How often there is a conversation about something else before one, and before two or more that
@@ -77,7 +78,7 @@ SOURCES: dict[str, tuple[float, Sample]] = {
 def judged() -> frozenset[str]:
     """The prompts of strangers by which the model is judged: what is written here for no answer
     of its own is not trained by chance either."""
-    files = (RECIPE / f"first_prompts_{name}.jsonl" for name in ("new", "walk_in"))
+    files = (RECIPE / f"first_prompts_{number}.jsonl" for number in JUDGED)
     lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]
     return frozenset(unknown.plain(json.loads(line)["prompt"]) for line in lines) - unknown.TAUGHT
 
