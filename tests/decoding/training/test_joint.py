@@ -66,6 +66,8 @@ def test_joint_training_ends_in_a_merged_folder(
     )  # fmt: skip
     done = specchat(*train)
     assert done.returncode == 0, done.stderr
+    for stage in "12":
+        assert f" left in stage {stage} of 2\n" in done.stderr
 
     first, *_, last = losses(out / "training" / "both" / "checkpoint-20" / "trainer_state.json")
     assert last < first

@@ -65,6 +65,10 @@ def test_what_is_left_goes_by_the_last_reports(out: Path) -> None:
     with console.capture() as text:
         console.print(view(out, ENTRIES, 100, now=1031.0))
     assert "step 30 of 100, 69 s left\n" in text.get()
+    with console.capture() as text:
+        staged = [each | {"stage": "1 of 2"} for each in ENTRIES]
+        console.print(view(out, staged, 100, now=1031.0))
+    assert "step 30 of 100, 69 s left in stage 1 of 2\n" in text.get()
     assert "█▆▁" in text.get()
 
 
