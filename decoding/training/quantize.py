@@ -94,7 +94,7 @@ def _quantized(matrix: Tensor, precision: Precision) -> tuple[Tensor, Tensor]:
     values = pack(found.qdata) if precision == "int4" else found.qdata
     scale = found.scale.float()
     if precision == "fp8":  # torchao divides a row of zeros by its scale of 0
-        empty = matrix.detach().amax(1, keepdim=True).eq(0) & matrix.detach().amin(1, True).eq(0)
+        empty = matrix.detach().abs().amax(1, keepdim=True) == 0
         values = values.float().masked_fill(empty, 0).to(values.dtype)
         scale = scale.masked_fill(empty, 1)
     return values.contiguous(), scale.contiguous()

@@ -246,7 +246,7 @@ def train(
     data: Annotated[list[str], file(help="JSONL of conversations; FILE[:REPEAT].")],
     out: Annotated[Path, folder(help="Folder for the trained heads.")],
     held_out: Annotated[
-        list[str] | None, file(help="JSONL to measure on (else every 20th record).")
+        list[str] | None, file(help="JSONL to measure on (else every 20th prompt).")
     ] = None,
     joint: Annotated[
         bool,
