@@ -85,7 +85,7 @@ class HeadTrainer(Trainer):
         samples, items = super().get_batch_samples(*args, **more)
         if samples:
             model: Any = self.model
-            model.begin_step([batch["labels"] for batch in samples])
+            model.begin_step([batch["labels"].to(self.args.device) for batch in samples])
         return samples, items
 
     def log(self, logs: dict[str, Any], start_time: float | None = None) -> None:
