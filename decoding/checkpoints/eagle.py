@@ -100,11 +100,24 @@ class EagleWeights:
     notes: tuple[str, ...] = ()
 
     def save_pretrained(self, folder: str | Path, target: str = "") -> None:
-        """Write the head for the model called `target`, for `Eagle.from_pretrained`: in the
-        authors' dialect, with several layers in that of speculators. Raises InputError for a head
-        that it can't express."""
-        dialect = self.config.version if self.config.layers == 1 else "speculators"
-        write_eagle(self, Path(folder), dialect, target)
+        """Write the head for the model called `target`, for `Eagle.from_pretrained`, in its
+        `writable_dialect`. Raises InputError."""
+        write_eagle(self, Path(folder), writable_dialect(self), target)
+
+
+def writable_dialect(weights: EagleWeights) -> EagleDialect:
+    """The dialect that the head was read from or, where that can't express it, the authors' or
+    another. Raises InputError if none can."""
+    c = weights.config
+    lost = {
+        dialect: _lost(c, dialect)
+        for dialect in _LAYERS
+        if (dialect == "eagle1") == (c.version == "eagle1")
+    }
+    able = [dialect for dialect in lost if not lost[dialect]]
+    if not able:
+        raise InputError(f"this draft has {[*lost.values()][-1]}, which no dialect can express")
+    return min(able, key=lambda dialect: (dialect != weights.dialect, dialect != c.version))
 
 
 def write_eagle(weights: EagleWeights, folder: Path, dialect: EagleDialect, target: str) -> None:
@@ -116,16 +129,9 @@ def write_eagle(weights: EagleWeights, folder: Path, dialect: EagleDialect, targ
         raise InputError(f"can't write the dialect {dialect}; choose from {', '.join(_LAYERS)}")
     if (dialect == "eagle1") != (c.version == "eagle1"):
         raise InputError(f"this draft is {c.version}, which the dialect {dialect} can't express")
-    prefix, known = _LAYERS[dialect]
-    lost = [name for name in sorted(_SWITCHES - known) if getattr(c, name)]
-    if "o_bias" in known and c.qkv_bias != c.o_bias:
-        lost = ["qkv_bias without o_bias"]
-    if dialect == "modelopt" and 0 in c.aux_layers:
-        lost = ["the embedding as a feature (layer 0)"]
-    if c.layers > 1 and dialect != "speculators":
-        lost = [f"{c.layers} layers"]
-    if lost:
-        raise InputError(f"this draft has {lost[0]}, which the dialect {dialect} can't express")
+    if lost := _lost(c, dialect):
+        raise InputError(f"this draft has {lost}, which the dialect {dialect} can't express")
+    prefix, _ = _LAYERS[dialect]
     named = {
         f"{prefix}.{name}" if name.startswith(_IN_LAYER) else name: tensor.contiguous()
         for name, tensor in weights.tensors.items()
@@ -135,6 +141,18 @@ def write_eagle(weights: EagleWeights, folder: Path, dialect: EagleDialect, targ
     dtype = str(weights.tensors["self_attn.o_proj.weight"].dtype).removeprefix("torch.")
     config = with_eagle_settings(_config(c, dialect, dtype, target), c.settings)
     write_checkpoint(folder, "model.safetensors", named, config)
+
+
+def _lost(c: EagleConfig, dialect: EagleDialect) -> str:
+    """What of a head of its version the dialect can't express; empty if it can."""
+    known = _LAYERS[dialect][1]
+    if c.layers > 1 and dialect != "speculators":
+        return f"{c.layers} layers"
+    if dialect == "modelopt" and 0 in c.aux_layers:
+        return "the embedding as a feature (layer 0)"
+    if "o_bias" in known and c.qkv_bias != c.o_bias:
+        return "qkv_bias without o_bias"
+    return next((name for name in sorted(_SWITCHES - known) if getattr(c, name)), "")
 
 
 def _marked(d2t: Tensor, vocab: int) -> Tensor:

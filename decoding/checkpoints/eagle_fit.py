@@ -48,7 +48,8 @@ def find_aux_layers(
 
     ModelOpt and TensorRT-LLM count layer outputs, from 0; output i is the input of layer i + 1.
     vLLM and speculators count inputs and name them at the top level. SGLang takes ids within
-    eagle_config for outputs where the first is 1. Being off by one costs most of the acceptance.
+    eagle_config for outputs; with the models of DeepSeek's kind only where the first is 1, because
+    heads for these name inputs. Being off by one costs most of the acceptance.
     """
     eagle = config.get("eagle_config") or {}
     if eagle.get("use_aux_hidden_state") is False:
@@ -74,6 +75,11 @@ def find_aux_layers(
         return aux_layers, [f"aux layers {ids} are outputs, read as inputs {list(aux_layers)}"]
     if not named:
         return aux_layers, [f"aux layers not named, taken to be {list(aux_layers)}"]
+    if not inputs and ids != [2, layers // 2, layers - 3]:
+        return aux_layers, [
+            f"aux layers {ids} read as inputs, as SGLang does with DeepSeek's models; with others "
+            "it takes them for outputs"
+        ]
     if ids == [1, layers // 2 - 1, layers - 4]:  # ModelOpt's defaults, copied without adding 1
         return aux_layers, [f"aux layers {ids} read as inputs, though they look like outputs"]
     return aux_layers, []

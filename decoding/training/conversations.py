@@ -85,8 +85,10 @@ def _ids_match_text(record: Record, tokenizer: PreTrainedTokenizerBase) -> bool:
     if not record["answers"]:  # the prompt was too long
         return True
     start, end = record["answers"][-1]
-    decoded = tokenizer.decode(record["ids"][start:end], skip_special_tokens=True)
-    return bool(decoded == record["messages"][-1]["content"])
+    ids, content = record["ids"][start:end], record["messages"][-1]["content"]
+    # An end may be an ordinary token, which is not in the text either.
+    texts = (ids, ids[:-1]) if record.get("finish_reason") == "stop" else (ids,)
+    return any(tokenizer.decode(each, skip_special_tokens=True) == content for each in texts)
 
 
 def _of_ids(ids: Sequence[int], answers: Sequence[Sequence[int]]) -> Example:

@@ -94,7 +94,9 @@ def answer(
     nothing else is left out.
     """
     eos = eos_ids(model, tokenizer)
-    special = set(tokenizer.all_special_ids)
+    special = eos | set(tokenizer.all_special_ids)
+    # Those without a name, such as that of an end token, are not among `all_special_ids`.
+    special |= {id for id, token in tokenizer.added_tokens_decoder.items() if token.special}
     if reasoning == "drop":
         special -= {tokenizer.get_vocab().get(mark) for mark in (OPEN, CLOSE)}
     limit = context_of(model.config.get_text_config(decoder=True))

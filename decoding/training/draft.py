@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 from torch.utils.data import Dataset
@@ -29,7 +29,7 @@ from decoding.training.optimizers import optimizer_of
 from decoding.training.quantize import fake_quantize_layers
 from decoding.training.sharding import full_tensor, shard_layers
 from decoding.training.train_config import TrainConfig
-from decoding.training.trainer import RunningCounts, per_process, train
+from decoding.training.trainer import RunningCounts, TrainingModel, train
 
 _LOGITS = 2**25  # in memory at a time, for each model
 
@@ -45,7 +45,7 @@ class DraftReport:
     served: float | None
 
 
-class DraftTrainingModel(nn.Module):
+class DraftTrainingModel(TrainingModel):
     """A draft model and its frozen target, which is no submodule."""
 
     def __init__(self, target: PreTrainedModel, draft: PreTrainedModel, loss: Loss = "kl") -> None:
@@ -59,6 +59,9 @@ class DraftTrainingModel(nn.Module):
         super().train(mode)
         self.draft.eval()  # without dropout, as it is served
         return self
+
+    def counts(self, labels: Tensor) -> Tensor:
+        return (labels[:, 1:] != IGNORED).sum()[None]
 
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, labels: Tensor, final: Tensor | None = None
@@ -77,8 +80,7 @@ class DraftTrainingModel(nn.Module):
         tokens = labels[:, 1:][is_answer]
         compared = compare(target, draft, teacher, student, tokens, self._loss, self.training)
         right = compared.right
-        count = torch.tensor(len(right), device=right.device)
-        result = {"loss": compared.loss / per_process(count)}
+        result = {"loss": compared.loss / self.divisors_for(labels)[0]}
         if self.training:
             self.running.add(0, right, result["loss"])
         else:

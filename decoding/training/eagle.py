@@ -20,7 +20,7 @@ from decoding.training.eagle_model import STEPS, EagleTrainingModel
 from decoding.training.evaluate import Answer
 from decoding.training.log import rates
 from decoding.training.optimizers import optimizer_of
-from decoding.training.quantize import fake_quantize_layers
+from decoding.training.quantize import fake_quantize_layers, rounded
 from decoding.training.train_config import TrainConfig
 from decoding.training.trainer import train
 
@@ -63,6 +63,12 @@ def train_eagle(
     def trained() -> EagleWeights:
         return EagleWeights(weights.dialect, weights.config, model.head.tensors(), weights.notes)
 
+    def as_served() -> EagleWeights:
+        found = trained()
+        if config.qat:  # as the head computes here, and as it will be read
+            found.tensors = rounded(found.tensors, config.qat)
+        return found
+
     logged = train(
         model, data, held_out, config, work, resume,
         device=target.device,
@@ -70,7 +76,7 @@ def train_eagle(
         metrics=_chain_metrics,
         describe=_describe,
         served=served,
-        trained=trained,
+        trained=as_served,
         best="simulated",
         adam_beta2=0.95,
         max_grad_norm=0.5,

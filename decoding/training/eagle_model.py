@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 from transformers import PreTrainedModel
 
@@ -23,7 +23,7 @@ from decoding.training.conversations import IGNORED
 from decoding.training.eagle_unroll import unroll
 from decoding.training.features import features_of
 from decoding.training.losses import Loss, likeliest, token_loss
-from decoding.training.trainer import RunningCounts, per_process
+from decoding.training.trainer import RunningCounts, TrainingModel
 
 STEPS = 7  # of training-time test
 _DECAY = 0.8  # weight of each step relative to the one before
@@ -57,7 +57,7 @@ class Supervision:
         return (same & near).nonzero()[:, 0]
 
 
-class EagleTrainingModel(nn.Module):
+class EagleTrainingModel(TrainingModel):
     """An EAGLE head and its frozen target; the state dict holds the head alone."""
 
     def __init__(
@@ -99,10 +99,8 @@ class EagleTrainingModel(nn.Module):
             # too strong.
             noise = _NOISE * min(1.0, 512 / features.shape[1])
             features = features + torch.empty_like(features).uniform_(-noise, noise)
-        is_answer = labels != IGNORED
-        is_answer[:, 0] = False  # no feature comes before it
-        supervision = self._supervise(final, is_answer, input_ids)
-        texts = len(labels)
+        supervision = self._supervise(final, _supervised(labels), input_ids)
+        divisors, texts = self.divisors_for(labels), len(labels)
         alive = torch.ones_like(supervision.known)  # drafts that were right at all steps so far
         losses, hits, counts = [], [], []
         steps = self._steps if self._eagle3 or not self.training else 1
@@ -113,12 +111,12 @@ class EagleTrainingModel(nn.Module):
             logits = self.head.logits(out[drafts])
             agrees = self.head.target_ids(likeliest(logits)) == supervision.best[target_positions]
             if self._eagle3 or k == 0:
-                loss = self._mean_loss(logits, supervision, target_positions)
+                loss = self._mean_loss(logits, supervision, target_positions, divisors[k])
                 losses.append((_DECAY**k if self._eagle3 else _LOGITS) * loss)
             if not self._eagle3 and k == 0:
                 true = final[supervision.batch, supervision.at]
                 apart = functional.smooth_l1_loss(out.float(), true.float(), reduction="sum")
-                losses.append(apart / per_process(torch.tensor(true.numel(), device=true.device)))
+                losses.append(apart / (divisors[k] * true.shape[-1]))
             if self.training:
                 self.running.add(k, agrees, loss)
             else:
@@ -133,9 +131,18 @@ class EagleTrainingModel(nn.Module):
             result |= {"hits": torch.stack(hits, 1), "counts": torch.stack(counts, 1)}
         return result
 
+    def counts(self, labels: Tensor) -> Tensor:
+        """The number of drafts that are trained at each step."""
+        supervised = alive = _supervised(labels)
+        found = [alive.sum()]
+        for step in range(1, self._steps):
+            alive = alive[:, :-1] & supervised[:, step:]
+            found.append(alive.sum())
+        return torch.stack(found)
+
     @torch.no_grad()
-    def _supervise(self, final: Tensor, is_answer: Tensor, ids: Tensor) -> Supervision:
-        batch, at = (is_answer[:, :-1] & is_answer[:, 1:]).nonzero(as_tuple=True)
+    def _supervise(self, final: Tensor, supervised: Tensor, ids: Tensor) -> Supervision:
+        batch, at = supervised.nonzero(as_tuple=True)
         logits = self._target_logits(final[batch, at]).float()
         best, tokens = likeliest(logits), ids[batch, at + 1]
         targets = tokens if self._loss == "ce" else logits.softmax(-1)
@@ -151,9 +158,16 @@ class EagleTrainingModel(nn.Module):
         return Supervision(batch, at, targets, best, known, tokens == best)
 
     def _mean_loss(
-        self, logits: Tensor, supervision: Supervision, target_positions: Tensor
+        self, logits: Tensor, supervision: Supervision, target_positions: Tensor, divisor: Tensor
     ) -> Tensor:
-        """The mean over those `target_positions` whose token is in the draft vocabulary."""
-        weights = supervision.known[target_positions].float()
-        weights /= per_process(weights.sum())
+        """The sum over those `target_positions` whose token is in the draft vocabulary, by the
+        number of all: which these are is known only after the target has run."""
+        weights = supervision.known[target_positions] / divisor
         return token_loss(self._loss, logits, supervision.targets, target_positions, weights)
+
+
+def _supervised(labels: Tensor) -> Tensor:
+    """[batch, length - 1]: where drafts begin, at every token of an answer but its last."""
+    is_answer = labels != IGNORED
+    is_answer[:, 0] = False  # no feature comes before it
+    return is_answer[:, :-1] & is_answer[:, 1:]

@@ -25,6 +25,8 @@ from decoding.training.quantize import fake_quantize_layers
 from decoding.training.train_config import TrainConfig
 from decoding.training.trainer import is_main_process
 
+_STAGES = ("heads", "both")
+
 
 def train_joint(
     target: PreTrainedModel,
@@ -68,5 +70,9 @@ def train_joint(
 
 def _of(config: TrainConfig, stage: str) -> TrainConfig:
     """The config of a stage, whose steps begin at 0 again."""
-    board = config.tensorboard
-    return replace(config, tensorboard=board / stage if board else None)
+    board, number = config.tensorboard, _STAGES.index(stage) + 1
+    return replace(
+        config,
+        tensorboard=board / stage if board else None,
+        stage=f"{number} of {len(_STAGES)}",
+    )

@@ -19,8 +19,8 @@ _EVERY = 1.0  # seconds between progress lines
 def training_log(work: Path) -> list[dict[str, Any]]:
     """The reports of a training so far, in the order of its steps. Those of training have `loss`,
     the `losses` and `accuracy` of each head or step, and `tokens`, those of evaluations `held_out`
-    in words and `served` τ; all have the `time` and `step` of `steps`. Steps repeated after a
-    resume are listed once."""
+    in words and `served` τ; all have the `time` and `step` of `steps`, and the `stage` if there are
+    several. Steps repeated after a resume are listed once."""
     found: list[dict[str, Any]] = []
     for line in (work / LOG).read_text(encoding="utf-8").splitlines():
         try:
@@ -67,6 +67,11 @@ def duration(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def time_left(seconds: float, stage: object = "") -> str:
+    """`12 min left`, of a training in stages `12 min left in stage 1 of 2`."""
+    return f"{duration(seconds)} left" + (f" in stage {stage}" if stage else "")
 
 
 class Progress:

@@ -13,6 +13,7 @@ worse.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,7 @@ from decoding.training.losses import Loss, likeliest, token_loss
 from decoding.training.optimizers import optimizer_of
 from decoding.training.quantize import fake_quantizer
 from decoding.training.train_config import TrainConfig
-from decoding.training.trainer import RunningCounts, per_process, train
+from decoding.training.trainer import RunningCounts, TrainingModel, train
 
 
 def attach(
@@ -60,7 +61,13 @@ def copies_of_lm_head(target: PreTrainedModel, heads: int) -> Tensor:
     return lm_head.expand(heads, -1, -1).clone()
 
 
-class MedusaTrainingModel(nn.Module):
+def require_trainable(weights: MedusaWeights) -> None:
+    """Raise InputError for heads that can't be trained."""
+    if weights.token_map is not None:
+        raise InputError("heads with a truncated vocabulary (token_map) can't be trained")
+
+
+class MedusaTrainingModel(TrainingModel):
     """Medusa heads on a target that is frozen or, if `joint`, also trained, by the distributions of
     its `teacher` or else by the answers' tokens. The state dict has only what is trained."""
 
@@ -74,19 +81,19 @@ class MedusaTrainingModel(nn.Module):
         teacher: PreTrainedModel | None = None,
     ) -> None:
         super().__init__()
-        if weights.token_map is not None:
-            raise InputError("heads with a truncated vocabulary (token_map) can't be trained")
+        require_trainable(weights)
         self.joint = joint
         self._loss = loss
         self._rounded = fake_quantizer(qat, weights.hidden) if qat else None
+        self._rounded_lm_head = fake_quantizer(qat, weights.hidden, "lm_head") if qat else None
         self._target = [target.requires_grad_(joint).eval()]  # in a list: not a submodule
         self._teacher = [teacher]
         # each parameter once, also where the lm_head is tied: safetensors takes no shared tensors
         self.of_target = nn.ParameterList(target.parameters() if joint else ())
-        self.weights = nn.Parameter(weights.weights.clone().to(target.device))
-        self.biases = nn.Parameter(weights.biases.clone().to(target.device))
+        self.weights = _parameter(weights.weights, target.device)
+        self.biases = _parameter(weights.biases, target.device)
         own = weights.lm_heads
-        self.lm_heads = None if own is None else nn.Parameter(own.clone().to(target.device))
+        self.lm_heads = None if own is None else _parameter(own, target.device)
         self.running = RunningCounts(len(self.weights), target.device)
 
     def forward(
@@ -97,8 +104,9 @@ class MedusaTrainingModel(nn.Module):
         if self.training:
             self.running.read(attention_mask)
         losses, hits, counts = [], [], []
+        divisors = self.divisors_for(labels)
         if final is None:
-            hidden, own_loss = self._states(input_ids, labels)
+            hidden, own_loss = self._states(input_ids, labels, divisors[0])
             losses.append(own_loss)
         else:
             hidden = final
@@ -114,8 +122,7 @@ class MedusaTrainingModel(nn.Module):
             which = indices[:, k + 1 :][supervised]
             wanted = tokens[which]
             logits = self._logits(k, hidden[:, : supervised.shape[1]][supervised])
-            count = torch.tensor(len(wanted), device=logits.device)
-            weights = (1 / per_process(count)).expand(len(wanted))
+            weights = (1 / divisors[k + 1]).expand(len(wanted))
             loss = token_loss(self._loss, logits, targets, which, weights)
             losses.append(share * 0.8**k * loss)
             if self.training:
@@ -130,7 +137,12 @@ class MedusaTrainingModel(nn.Module):
             out |= {"hits": torch.stack(hits, 1), "counts": torch.stack(counts, 1)}
         return out
 
-    def _states(self, input_ids: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    def counts(self, labels: Tensor) -> Tensor:
+        """Those of the target's own loss, then those of each head."""
+        is_answer = labels[:, 1:] != IGNORED
+        return torch.stack([is_answer[:, k:].sum() for k in range(len(self.weights) + 1)])
+
+    def _states(self, input_ids: Tensor, labels: Tensor, divisor: Tensor) -> tuple[Tensor, Tensor]:
         """The target's last states [batch, length, hidden] and its own loss, 0 if it is frozen."""
         target, teacher = self._target[0], self._teacher[0]
         if not self.joint:
@@ -146,7 +158,7 @@ class MedusaTrainingModel(nn.Module):
             wanted = features_of(teacher, input_ids, ())[1][:, :-1][is_answer]
             loss = compare(teacher, target, wanted, own, tokens, "kl", self.training).loss
             hidden = hidden.detach()  # better guesses would cost some of the target's own answers
-        return hidden, loss / per_process(is_answer.sum())
+        return hidden, loss / divisor
 
     @torch.no_grad()
     def _probabilities(self, hidden: Tensor) -> Tensor:
@@ -157,19 +169,38 @@ class MedusaTrainingModel(nn.Module):
             weight = weight if self._rounded is None else self._rounded(weight)
             x = x + functional.silu(functional.linear(x, weight.to(x.dtype), bias.to(x.dtype)))
         if self.lm_heads is not None:
-            return functional.linear(x, self.lm_heads[k].to(x.dtype))
+            own = self.lm_heads[k]
+            own = own if self._rounded_lm_head is None else self._rounded_lm_head(own)
+            return functional.linear(x, own.to(x.dtype))
         return logits_of(self._target[0], x)
 
     def trained(self, like: MedusaWeights, accuracy: Tensor | None) -> MedusaWeights:
         rows = () if accuracy is None else tuple(tuple(row) for row in accuracy.tolist())
-        return MedusaWeights(
-            like.dialect,
-            self.weights.detach().float().cpu(),
-            self.biases.detach().float().cpu(),
-            None if self.lm_heads is None else self.lm_heads.detach().float().cpu(),
-            like.token_map,
-            rows,
+        return replace(
+            like,
+            weights=self.weights.detach().float().cpu(),
+            biases=self.biases.detach().float().cpu(),
+            lm_heads=None if self.lm_heads is None else self.lm_heads.detach().float().cpu(),
+            accuracy=rows,
         )
+
+    @torch.no_grad()
+    def served(self, like: MedusaWeights) -> MedusaWeights:
+        """What is trained so far, rounded as the heads compute with `qat`."""
+        found = self.trained(like, None)
+        if self._rounded is None or self._rounded_lm_head is None:
+            return found
+        residuals = [[self._rounded(weight) for weight in head] for head in self.weights]
+        found.weights = torch.stack([torch.stack(head) for head in residuals]).float().cpu()
+        if self.lm_heads is not None:
+            rounded = [self._rounded_lm_head(own) for own in self.lm_heads]
+            found.lm_heads = torch.stack(rounded).float().cpu()
+        return found
+
+
+def _parameter(stored: Tensor, device: torch.device) -> nn.Parameter:
+    """Float32, because small steps vanish in half precision, or overflow it."""
+    return nn.Parameter(stored.to(device, torch.float32, copy=True))
 
 
 def train_medusa(
@@ -199,7 +230,7 @@ def train_medusa(
         metrics=_metrics,
         describe=partial(_describe, heads=weights.heads),
         served=served,
-        trained=lambda: model.trained(weights, None),
+        trained=lambda: model.served(weights),
     )  # fmt: skip
     return model.trained(weights, _accuracy_table(logged[-1], weights.heads))
 

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from decoding.checkpoints.quantized import GROUP, Precision, pack
+from decoding.checkpoints.quantized import GROUP, Precision, dequantized, pack
 from decoding.errors import InputError
 
 _SENSITIVE = re.compile(r"embed|wte|lm_head|(medusa_heads?\.)?\d+\.\d+\.weight$")
@@ -35,10 +35,15 @@ def quantize(tensors: Mapping[str, Tensor], precision: Precision) -> dict[str, T
     return found
 
 
-def fake_quantizer(precision: Precision, columns: int) -> FakeQuantize:
-    """A function that rounds a matrix of this width as `quantize` does, and passes gradients
-    through."""
-    precision = _precision_for("", columns, precision)
+def rounded(tensors: Mapping[str, Tensor], precision: Precision) -> dict[str, Tensor]:
+    """The tensors of a checkpoint as they are read once `quantize` has rounded them."""
+    return dequantized(quantize(tensors, precision))
+
+
+def fake_quantizer(precision: Precision, columns: int, name: str = "") -> FakeQuantize:
+    """A function that rounds a matrix of this width and `name` as `quantize` does, and passes
+    gradients through."""
+    precision = _precision_for(name, columns, precision)
     qat = _torchao("torchao.quantization.qat")
     rounding: FakeQuantize = qat.IntxFakeQuantizer(_fake_config(precision))
     return rounding
@@ -87,7 +92,12 @@ def _quantized(matrix: Tensor, precision: Precision) -> tuple[Tensor, Tensor]:
     ao.quantize_(linear, configs[precision]())
     found: Any = linear.weight
     values = pack(found.qdata) if precision == "int4" else found.qdata
-    return values.contiguous(), found.scale.float().contiguous()
+    scale = found.scale.float()
+    if precision == "fp8":  # torchao divides a row of zeros by its scale of 0
+        empty = matrix.detach().abs().amax(1, keepdim=True) == 0
+        values = values.float().masked_fill(empty, 0).to(values.dtype)
+        scale = scale.masked_fill(empty, 1)
+    return values.contiguous(), scale.contiguous()
 
 
 def _torchao(module: str) -> Any:

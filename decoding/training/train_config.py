@@ -40,7 +40,8 @@ class TrainConfig:
     """Length and learning rates. `steps` 0 means whole epochs, `target_lr` 0 a frozen target, and
     `muon_lr` 0 only AdamW. `loss` None is the published one: ce for Medusa, kl for others. `qat`:
     the precision of fake quantization. `shard`: each process holds a part of what is trained.
-    `tensorboard`: the folder for its event files."""
+    `tensorboard`: the folder for its event files. `stage`: which one of several, such as `1 of 2`.
+    """
 
     steps: int = 0
     epochs: float = 1.0
@@ -56,10 +57,19 @@ class TrainConfig:
     loss: Loss | None = None
     shard: bool = False
     tensorboard: Path | None = None
+    stage: str = ""
 
     def total_steps(self, conversations: int) -> int:
         """Steps of a run over so many conversations."""
         return self.steps or round(self.epochs * conversations / self.batch_size / self.accumulate)
+
+    def require_shares(self, processes: int) -> None:
+        """Raise InputError unless so many processes can share a batch."""
+        if self.batch_size % processes:
+            raise InputError(
+                f"--batch-size {self.batch_size}: {processes} processes share each batch, give a "
+                f"multiple of {processes}"
+            )
 
     def arguments(self, work: Path, device: torch.device, **more: Any) -> TrainingArguments:
         """Trainer arguments: cosine schedule with warm-up, bfloat16 if it is fast, an evaluation
@@ -94,11 +104,7 @@ class TrainConfig:
             seed=self.seed,
             **more,
         )
-        if self.batch_size % (processes := arguments.world_size):
-            raise InputError(
-                f"--batch-size {self.batch_size}: {processes} processes share each batch, give a "
-                f"multiple of {processes}"
-            )
+        self.require_shares(arguments.world_size)
         # One GPU: replicas would lack the frozen target, which is not a submodule.
         arguments._n_gpu = min(arguments.n_gpu, 1)
         return arguments

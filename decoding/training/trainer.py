@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -30,11 +30,36 @@ from decoding.errors import InputError
 from decoding.training.conversations import Example
 from decoding.training.features import FeatureCache, collate_features
 from decoding.training.length_grouped import LengthGrouped
-from decoding.training.log import LOG, duration, losses, rates
+from decoding.training.log import LOG, losses, rates, time_left
 from decoding.training.sharding import full_tensor, save_full_state, shard_like, shard_rest
 from decoding.training.train_config import TrainConfig, newest_checkpoint
 
 Trained = TypeVar("Trained")
+
+
+class TrainingModel(nn.Module):
+    """A drafter's loss has parts, each a mean over tokens of answers. In training it is one over
+    all batches of a step: else tokens in batches of short answers would weigh more."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._divisors: Tensor | None = None  # of the current step
+
+    def counts(self, labels: Tensor) -> Tensor:
+        """How many tokens of a batch with these labels each part of the loss is over [parts]."""
+        raise NotImplementedError
+
+    def begin_step(self, batches: Sequence[Tensor]) -> None:
+        """Take the labels of the batches that make up the next step."""
+        total = torch.stack([self.counts(labels) for labels in batches]).sum(0)
+        # The Trainer divides each batch's loss by the number of batches.
+        self._divisors = per_process(total) / len(batches)
+
+    def divisors_for(self, labels: Tensor) -> Tensor:
+        """The divisors of the sums of a batch, [parts]: the step's, or out of training its own."""
+        if self.training and self._divisors is not None:
+            return self._divisors.to(labels.device)
+        return per_process(self.counts(labels))
 
 
 class HeadTrainer(Trainer):
@@ -55,6 +80,13 @@ class HeadTrainer(Trainer):
         cached = isinstance(data, FeatureCache)
         lengths = data.lengths if cached else [len(data[i].ids) for i in range(len(data))]
         return LengthGrouped(lengths, self._train_batch_size, self.args.seed)
+
+    def get_batch_samples(self, *args: Any, **more: Any) -> tuple[list[Any], Any]:
+        samples, items = super().get_batch_samples(*args, **more)
+        if samples:
+            model: Any = self.model
+            model.begin_step([batch["labels"].to(self.args.device) for batch in samples])
+        return samples, items
 
     def log(self, logs: dict[str, Any], start_time: float | None = None) -> None:
         if "loss" in logs:
@@ -136,7 +168,7 @@ def train(
         data_collator=collate_features,
         compute_metrics=measured,
         optimizers=(optimizer(), None),
-        callbacks=[_ReadableLog(describe), *_tensorboard(config)],
+        callbacks=[_ReadableLog(describe, config.stage), *_tensorboard(config)],
     )
     trainer.remove_callback(PrinterCallback)
     trainer.train(resume_from_checkpoint=newest_checkpoint(work) if resume else None)
@@ -158,7 +190,7 @@ class RunningCounts:
 
     @torch.no_grad()
     def add(self, head: int, right: Tensor, loss: Tensor) -> None:
-        """`loss` is the batch's mean, by `per_process`."""
+        """`loss` is the batch's sum by a divisor of `TrainingModel`."""
         self._hits[head] += right.sum()
         self._asked[head] += right.numel()
         self._losses[head] += loss.detach()
@@ -191,7 +223,7 @@ def per_process(count: Tensor) -> Tensor:
     if distributed.is_initialized():
         count = count.clone().float()
         distributed.all_reduce(count)
-        count = count / distributed.get_world_size()
+        return count.clamp_min(1) / distributed.get_world_size()
     return count.clamp_min(1)
 
 
@@ -212,8 +244,9 @@ class _ReadableLog(TrainerCallback):
     """Writes one line per report to stderr and, as JSON for `training_log`, beside the
     checkpoints."""
 
-    def __init__(self, describe: Callable[[Mapping[str, Any]], str]) -> None:
+    def __init__(self, describe: Callable[[Mapping[str, Any]], str], stage: str) -> None:
         self._describe = describe
+        self._stage = stage
         self._began = (0, 0.0)  # step, time
         self._tokens = 0
 
@@ -238,6 +271,7 @@ class _ReadableLog(TrainerCallback):
             return
         step, steps = state.global_step, state.max_steps
         entry: dict[str, Any] = {"time": time.time(), "step": step, "steps": steps}
+        entry |= {"stage": self._stage} if self._stage else {}
         if "loss" in logs:
             entry |= {"loss": logs["loss"], "tokens": logs["tokens"]}
             for name, by_head in (("losses", "loss_"), ("accuracy", "accuracy_")):
@@ -264,5 +298,5 @@ class _ReadableLog(TrainerCallback):
         rate = self._tokens / spent
         return (
             f"loss {losses(entry)} · right {rates(entry['accuracy'])} · lr {lr:.1e} · "
-            f"{rate:,.0f} tokens/s · {duration(left)} left"
+            f"{rate:,.0f} tokens/s · {time_left(left, self._stage)}"
         )

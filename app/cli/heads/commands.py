@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -60,6 +61,23 @@ def _refuse_others(context: typer.Context, kind: str, **kinds: tuple[str, ...]) 
         if not kind.startswith(others):
             names = " and ".join(KIND_NAMES[other] for other in others)
             raise InputError(f"{option} is for {names}, not for {KIND_NAMES[kind]}: leave it out")
+
+
+def _refuse_idle(given: Mapping[str, str], joint: bool, max_steps: int) -> None:
+    """Raise InputError for options of `train` that would change nothing."""
+    if "target_lr" in given and not joint:
+        raise InputError(f"{given['target_lr']} is for --joint: give both, or leave it out")
+    # The command line may replace a recipe's epochs by steps.
+    replaced = given.get("max_steps") == "--max-steps" and given.get("epochs") != "--epochs"
+    if "epochs" in given and max_steps and not replaced:
+        steps = given.get("max_steps", "--max-steps")
+        raise InputError(f"{given['epochs']} counts for nothing with {steps}: leave one out")
+
+
+def _require_package(what: str, package: str, extra: str) -> None:
+    """Raise InputError, before any work, if a package of an extra is missing."""
+    if find_spec(package) is None:
+        raise InputError(f"{what} needs {package}: pip install 'specchat[{extra}]'")
 
 
 def _kind_of(heads: Path) -> DrafterKind:
@@ -228,7 +246,7 @@ def train(
     data: Annotated[list[str], file(help="JSONL of conversations; FILE[:REPEAT].")],
     out: Annotated[Path, folder(help="Folder for the trained heads.")],
     held_out: Annotated[
-        list[str] | None, file(help="JSONL to measure on (else every 20th record).")
+        list[str] | None, file(help="JSONL to measure on (else every 20th prompt).")
     ] = None,
     joint: Annotated[
         bool,
@@ -241,9 +259,11 @@ def train(
         ),
     ] = False,
     unroll: Annotated[
-        int,
-        integer(min=1, max=16, help="EAGLE-3: drafting steps to train (training-time test)."),
-    ] = 7,
+        int | None,
+        integer(
+            min=1, max=16, help="EAGLE-3: drafting steps to train (training-time test; default 7)."
+        ),
+    ] = None,
     draft_vocab: Annotated[
         int | None,
         integer(
@@ -365,8 +385,11 @@ def train(
         **dict.fromkeys(("joint", "target_lr"), ("medusa",)),
         **dict.fromkeys(("unroll", "draft_vocab"), ("eagle",)),
     )
-    if tensorboard is not None and find_spec("tensorboard") is None:
-        raise InputError("--tensorboard needs tensorboard: pip install 'specchat[tensorboard]'")
+    _refuse_idle(given_options(context), joint, max_steps)
+    if tensorboard is not None:
+        _require_package("--tensorboard", "tensorboard", "tensorboard")
+    if qat is not None:
+        _require_package("--qat", "torchao", "quantize")
     if offline and features is None:
         raise InputError("--offline needs --features, the folder of the target's states")
     if joint and features is not None:
@@ -380,6 +403,7 @@ def train(
     job = TrainingJob(
         target=target, heads=heads, data=data, held_out=held_out, length=length, out=out,
         config=config, resume=resume, device=device, features=features, offline=offline,
+        of_kind={"--joint": joint, "--unroll": unroll, "--draft-vocab": draft_vocab},
     )  # fmt: skip
     if kind == "medusa":
         from app.cli.heads.medusa import train_on
@@ -394,7 +418,7 @@ def train(
 
         train_eagle_on(job, unroll, draft_vocab)
     if is_first_process():
-        write_recipe(context, out)
+        write_recipe(context, out, without="epochs" if max_steps else "")
         if not keep_checkpoints:
             remove_checkpoints(job.work)
 
@@ -438,6 +462,7 @@ def quantize(
     """
     if (target is None) != (not prompts):
         raise InputError("to measure before and after give --target and --prompts")
+    _require_package("quantizing", "torchao", "quantize")
     refuse_existing(out)
     from app.cli.heads.evaluation import Task
     from app.cli.heads.quantize import quantize_to

@@ -47,6 +47,7 @@ def train_on(job: TrainingJob) -> None:
     if not config.lr:
         config = replace(config, lr=1e-3 if draft.num_parameters() < _LARGE else 3e-4)
     served = serving(job, model, tokenizer, records, _SERVED_GAMMA, _drafter)
+    job.note_options(model.device)
     reports = train_draft(model, draft, learned, tested, config, job.work, job.resume, served)
     if is_first_process():
         save_model(draft, tokenizer, job.out, str(job.heads))

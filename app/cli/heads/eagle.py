@@ -15,7 +15,7 @@ from app.cli.heads.target import load, shape_of, target_shape
 from app.cli.heads.training_data import records_of
 from app.cli.heads.training_job import TrainingJob, is_first_process
 from app.cli.terminal import say
-from decoding.checkpoints.eagle import EagleWeights
+from decoding.checkpoints.eagle import EagleWeights, writable_dialect
 from decoding.checkpoints.eagle_read import read_eagle
 from decoding.drafters.eagle import Eagle, EagleTree, drafting_head
 from decoding.errors import InputError
@@ -24,6 +24,7 @@ from decoding.tokenizing.stopping import eos_ids
 from decoding.training.conversations import Conversations
 from decoding.training.eagle import EagleReport, train_eagle
 from decoding.training.eagle_attach import attach_eagle, frequent_tokens, with_draft_vocabulary
+from decoding.training.eagle_model import STEPS
 
 # During training heads are served with one size of tree, so that evaluations can be compared.
 _SERVED_TREE = EagleTree(total=16, top_k=4)
@@ -58,9 +59,12 @@ def attach_to(
     say(f"{kind} head for {target} in {out}: {config.draft_vocab} tokens{reads}")
 
 
-def train_on(job: TrainingJob, unroll: int, draft_vocab: int | None) -> None:
+def train_on(job: TrainingJob, unroll: int | None, draft_vocab: int | None) -> None:
     model, tokenizer = job.begin()
     weights = read_eagle(job.heads, target_shape(model))
+    writable_dialect(weights)  # what can't be written is not trained
+    if unroll is not None and weights.config.version == "eagle1":
+        raise InputError("--unroll is for EAGLE-3, not for EAGLE-1: leave it out")
     if draft_vocab is not None:
         known = _vocabulary(model, tokenizer, job.data, draft_vocab)
         weights = with_draft_vocabulary(weights, model, known)
@@ -71,8 +75,9 @@ def train_on(job: TrainingJob, unroll: int, draft_vocab: int | None) -> None:
         short = config.total_steps(len(learned)) <= _SHORT_RUN
         config = replace(config, lr=3e-3 if short else 1e-3)
     served = serving(job, model, tokenizer, records, _SERVED_GAMMA, _drafter, layers)
+    job.note_options(model.device)
     trained, reports = train_eagle(
-        model, weights, learned, tested, config, job.work, job.resume, served, unroll
+        model, weights, learned, tested, config, job.work, job.resume, served, unroll or STEPS
     )
     if is_first_process():
         trained.save_pretrained(job.out, job.target)

@@ -151,6 +151,13 @@ def _write_eagle(head: EagleWeights, job: _ExportJob) -> str:
     dialect: EagleDialect = _dialect(job, version, form)
     if job.to == "vllm" and head.config.layers > 1:
         dialect = "speculators"
+    if job.to == "vllm" and head.config.fc_bias:
+        head = _without_fc_bias(head)
+    if job.to == "sglang" and 0 in head.config.aux_layers:
+        raise InputError(
+            "SGLang reads outputs of layers, and this head the embedding too (layer 0): it can't "
+            "be served there"
+        )
     if dialect == "speculators" and head.config.hidden == head.config.target_hidden:
         # Its reader expects the embedding, which the other forms take from the target.
         module: Any = job.model.get_input_embeddings()
@@ -172,6 +179,18 @@ def _write_eagle(head: EagleWeights, job: _ExportJob) -> str:
     if again.config != head.config:
         raise InputError(f"{dialect} can't say all that is in the config of these heads")
     return dialect
+
+
+def _without_fc_bias(head: EagleWeights) -> EagleWeights:
+    """The head for vLLM, whose EAGLE-1 skips this bias when it loads. Raises InputError if it
+    matters."""
+    if head.tensors["fc.bias"].any():
+        raise InputError(
+            "vLLM's EAGLE-1 has no bias in fc, and this head has one: it would draft worse there; "
+            "serve it with SGLang, or train an EAGLE-3 head"
+        )
+    tensors = {name: tensor for name, tensor in head.tensors.items() if name != "fc.bias"}
+    return replace(head, config=replace(head.config, fc_bias=False), tensors=tensors)
 
 
 def _dialect(job: _ExportJob, kind: str, dialect: D | None) -> D:
@@ -218,6 +237,6 @@ def _write_card(out: Path, what: str, target: str, to: str, dialect: str, launch
 
 def write_checksums(out: Path) -> None:
     """Write the checksums of all files, as `sha256sum -c` reads them."""
-    files = sorted(path for path in out.iterdir() if path.name != CHECKSUMS)
+    files = sorted(path for path in out.iterdir() if path.is_file() and path.name != CHECKSUMS)
     sums = (f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files)
     (out / CHECKSUMS).write_text("".join(sums), encoding="utf-8")

@@ -14,7 +14,7 @@ from decoding.drafters.medusa import Medusa
 from decoding.drafters.medusa_heads import MedusaHeads
 from decoding.model.target import Target
 from decoding.training.joint import train_joint
-from decoding.training.medusa import attach, train_medusa
+from decoding.training.medusa import attach, require_trainable, train_medusa
 from decoding.trees.static import NAMED_TREES
 
 _SERVED_TREE = NAMED_TREES["small"]  # always, so that evaluations can be compared
@@ -32,6 +32,7 @@ def attach_to(
 def train_on(job: TrainingJob, joint: bool) -> None:
     model, tokenizer = job.begin()
     weights = read_medusa(job.heads, *shape_of(model))
+    require_trainable(weights)
     model, learned, tested, records = job.datasets(model, tokenizer)
     config, out = job.config, job.out
     if not config.lr:
@@ -39,9 +40,11 @@ def train_on(job: TrainingJob, joint: bool) -> None:
         config = replace(config, lr=1e-3 if joint or weights.lm_heads is not None else 5e-3)
     task = (model, weights, learned, tested, config, job.work, job.resume)
     if joint:
+        job.note_options(model.device)
         trained = train_joint(*task)
     else:
         served = serving(job, model, tokenizer, records, weights.heads, _drafter)
+        job.note_options(model.device)
         trained = train_medusa(*task, served)
     if not is_first_process():
         return

@@ -30,8 +30,8 @@ def quantize_to(heads: Path, to: Precision, out: Path, task: Task | None) -> Non
     if "quantization_config" in config:
         raise InputError(f"{heads} is quantized already: give the heads that it was made from")
     tensors = quantize(read_tensors(heads, lambda name: True), to)
-    alone = kind == "medusa" and not (heads / "model.safetensors").exists()
-    file = "medusa_lm_head.safetensors" if alone else "model.safetensors"
+    whole = merged or kind != "medusa" or (heads / "model.safetensors").exists()
+    file = "model.safetensors" if whole else "medusa_lm_head.safetensors"
     write_checkpoint(out, file, tensors, config | quantization_config(to))
     if merged or kind == "draft":
         for path in heads.iterdir():

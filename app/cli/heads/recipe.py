@@ -84,13 +84,14 @@ def given_options(context: typer.Context) -> dict[str, str]:
     return given
 
 
-def write_recipe(context: typer.Context, out: Path) -> None:
-    """Write the given options beside what the command made in `out`, as a recipe for another."""
+def write_recipe(context: typer.Context, out: Path, without: str = "") -> None:
+    """Write the given options beside what the command made in `out`, as a recipe for another; not
+    the one called `without`."""
     given = {
         option: _plain(context.params[parameter.name])
         for option, parameter in _options(context.command).items()
         if option == parameter.opts[0].lstrip("-")
-        and parameter.name != "resume"
+        and parameter.name not in ("resume", without)
         and (source := context.get_parameter_source(parameter.name)) is not None
         and source.name in ("COMMANDLINE", "DEFAULT_MAP")
     }

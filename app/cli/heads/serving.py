@@ -68,7 +68,9 @@ class ServedSample:
         ]
         fitting = [turn for turn in first_turns if len(turn[1]) < self.target.context]
         # Spread evenly, because distilled conversations are sorted by length.
-        sample = fitting[:: max(1, len(fitting) // _PROMPTS)][:_PROMPTS]
+        count = min(len(fitting), _PROMPTS)
+        step = (len(fitting) - 1) / max(count - 1, 1)
+        sample = [fitting[round(i * step)] for i in range(count)]
         self.prompts = [ids for _, ids in sample]
         self._questions = [text for text, _ in sample]
         self._file = work / ANSWERS

@@ -53,7 +53,7 @@ def conversations_of(
     length: int,
 ) -> tuple[Conversations, Conversations, Sequence[Record]]:
     """Training and evaluation conversations, and the evaluation records. Without `held_out` every
-    20th different record is for evaluation. Cut at `length` tokens and the model's context."""
+    20th different prompt is for evaluation. Cut at `length` tokens and the model's context."""
     from decoding.model.architecture import context_of
     from decoding.training.conversations import Conversations
 
@@ -61,9 +61,12 @@ def conversations_of(
     if held_out:
         measured = records_of(held_out)
     else:
-        # A record that is repeated, by FILE:REPEAT or in a file, must not be on both sides.
-        keys = [json.dumps(record, sort_keys=True) for record in records]
-        different = dict(zip(keys, records, strict=True))
+        # What is asked several times, by FILE:REPEAT or in a file, must not be on both sides,
+        # also where it was answered otherwise.
+        keys = [json.dumps(_asked(record), sort_keys=True) for record in records]
+        different: dict[str, Record] = {}
+        for key, record in zip(keys, records, strict=True):
+            different.setdefault(key, record)
         apart = dict(list(different.items())[::20])
         measured = list(apart.values())
         records = [r for key, r in zip(keys, records, strict=True) if key not in apart]
@@ -73,3 +76,12 @@ def conversations_of(
     if not (len(learned) and len(tested)):
         raise InputError("--data holds no answers to learn from, or none are left to measure on")
     return learned, tested, measured
+
+
+def _asked(record: Record) -> object:
+    """What comes before the first answer; all of it where nothing does."""
+    if "text" in record:
+        return record["text"]
+    messages = record["messages"]
+    answers = (i for i, message in enumerate(messages) if message["role"] == "assistant")
+    return messages[: next(answers, 0) or len(messages)]

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import shutil
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from app.cli.heads.target import load, save_model
 from app.cli.heads.training_data import conversations_of
 from app.cli.terminal import say
+from app.text.files import write_atomically
 from app.text.units import format_bytes
-from decoding.errors import InputError
+from decoding.checkpoints.headers import weight_files
+from decoding.errors import InputError, reason_for
+from decoding.json_text import read_json
 from decoding.training.log import ANSWERS, LOG
 
 if TYPE_CHECKING:
+    import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
     from decoding.training.conversations import Conversations
@@ -30,6 +36,9 @@ if TYPE_CHECKING:
     Examples = Conversations | FeatureCache
 
 BARE_TARGET = "target"  # in a folder of features: the target without its layers
+BARE_SOURCE = "target.json"  # beside it: which model it is of
+OPTIONS = "options.json"  # in the folder for checkpoints: what the training began with
+_SAMPLE = 1 << 20  # bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +56,7 @@ class TrainingJob:
     device: str
     features: Path | None = None
     offline: bool = False
+    of_kind: Mapping[str, object] = field(default_factory=dict)  # options of one kind of drafter
 
     @property
     def serves(self) -> bool:
@@ -66,16 +76,68 @@ class TrainingJob:
             raise InputError(f"{self.out} holds no training to go on with: leave --resume out")
         if not self.resume and self.work.is_dir():
             raise InputError(f"{self.out} holds a training: add --resume, or choose a new folder")
-        if not self.resume:
+        if self.resume:
+            self._require_same_options()
+        else:
             refuse_existing(self.out)
+        self.config.require_shares(_processes())
         if self.offline and self.features and (bare := self.features / BARE_TARGET).is_dir():
+            _require_same_target(self.features, self.target)
             return load(str(bare), self.device)
         model, tokenizer = load(self.target, self.device)
-        if self.config.shard and self.features is None:
-            from decoding.training.sharding import shard_layers
+        if self.config.shard:
+            from decoding.training.sharding import process_mesh, shard_layers
 
-            shard_layers(model)
+            if self.features is None:
+                shard_layers(model)
+            else:
+                process_mesh(model.device)  # raises if there is only one
         return model, tokenizer
+
+    def note_options(self, device: torch.device) -> None:
+        """Write down what the training on the `device` begins with, for `resume`."""
+        if _processes() > 1:  # each has seen by now that --out is new
+            from accelerate import PartialState
+
+            PartialState(cpu=device.type == "cpu").wait_for_everyone()
+        if is_first_process() and not (self.work / OPTIONS).exists():
+            begun = json.dumps(self._options(), indent=2) + "\n"
+            write_atomically(self.work / OPTIONS, begun, private=False)
+
+    def _options(self) -> dict[str, object]:
+        """The options that decide what each step learns."""
+        c = self.config
+        return {
+            "--data": _contents(self.data),
+            "--held-out": _contents(self.held_out or []),
+            "--length": self.length,
+            "--lr": c.lr or None,
+            "--target-lr": c.target_lr or None,
+            "--muon-lr": c.muon_lr,
+            "--batch-size": c.batch_size,
+            "--accumulate": c.accumulate,
+            "--seed": c.seed,
+            "--loss": c.loss,
+            "--qat": c.qat,
+            **self.of_kind,
+        }
+
+    def _require_same_options(self) -> None:
+        """Raise InputError if what was begun with other options is to go on. The optimizer keeps
+        its rates, and a step in other data is another one."""
+        begun = _read_object(self.work / OPTIONS)
+        if not begun:  # killed before its first step
+            return
+        for option, now in self._options().items():
+            before = begun.get(option)
+            if _essence(before) != _essence(now):
+                what = "began with"
+                if (was := _words(before)) == _words(now):
+                    was, what = "another content", "began when it had"
+                raise InputError(
+                    f"--resume: {option} is {_words(now)}, the training in {self.out} {what} "
+                    f"{was}: give the same, or a new folder for --out"
+                )
 
     def datasets(
         self,
@@ -115,6 +177,8 @@ class TrainingJob:
             if is_first_process():
                 part = self.features / f"{BARE_TARGET}.part"
                 save_model(model, tokenizer, part, self.target)
+                source = json.dumps(_identity(self.target)) + "\n"
+                write_atomically(self.features / BARE_SOURCE, source, private=False)
                 part.rename(self.features / BARE_TARGET)
             nn.Module.to(model, device, precision)
         return model, kept[0], kept[1], records
@@ -138,12 +202,87 @@ def _require_disk_space(folder: Path, size: int) -> None:
         raise InputError(f"{folder} has room for {format_bytes(free)} only: choose another folder")
 
 
+def _contents(sources: Sequence[str]) -> list[list[str]]:
+    """Each FILE[:REPEAT[:KEY=VALUE]] with what tells its content, wherever the file lies."""
+    from decoding.training.data import DataSource
+
+    found = []
+    for source in sources:
+        _, _, how = source.partition(":")
+        path = DataSource.parse(source).path
+        if path.is_file():  # a pipe can be read only once
+            with path.open("rb") as file:
+                how = f"{hashlib.file_digest(file, 'sha256').hexdigest()} {how}"
+        found.append([source, how])
+    return found
+
+
+def _essence(value: object) -> object:
+    """What must be the same: of files their content."""
+    return [each[1:] for each in value] if isinstance(value, list) else value
+
+
+def _words(value: object) -> str:
+    if isinstance(value, list):
+        return " ".join(each[0] for each in value) or "not given"
+    if isinstance(value, bool):
+        return "given" if value else "not given"
+    return "not given" if value is None else str(value)
+
+
+def _identity(target: str) -> dict[str, str]:
+    """What tells a model from others: `target`, its folder or hub id; and of a folder a `digest` of
+    some of its weights, because whole ones would take minutes to read."""
+    folder = Path(target).expanduser()
+    files = weight_files(folder)
+    if not files:
+        return {"target": str(folder.resolve()) if folder.exists() else target}
+    found = hashlib.sha256()
+    for path in files:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            for start in (0, size // 2, max(size - _SAMPLE, 0)):
+                file.seek(start)
+                found.update(file.read(_SAMPLE))
+        found.update(str(size).encode())
+    return {"target": str(folder.resolve()), "digest": found.hexdigest()}
+
+
+def _require_same_target(features: Path, target: str) -> None:
+    """Raise InputError if the target that is kept without its layers is of another model. Of one
+    whose weights are gone only the name is compared."""
+    kept, given = _read_object(features / BARE_SOURCE), _identity(target)
+    by = "digest" if "digest" in kept and "digest" in given else "target"
+    if kept and kept.get(by) != given[by]:
+        raise InputError(
+            f"--target {target}: the features in {features} are of {kept.get('target')}: give "
+            "that, or a new folder for --features"
+        )
+
+
+def _read_object(file: Path) -> dict[str, Any]:
+    """What was noted in a JSON file; {} if there is none. Raises InputError."""
+    if not file.is_file():
+        return {}
+    try:
+        found = read_json(file)
+    except (OSError, ValueError) as error:
+        raise InputError(f"can't read {file}: {reason_for(error)}") from error
+    if not isinstance(found, dict):
+        raise InputError(f"{file} holds no JSON object")
+    return found
+
+
 def _wait_for(folders: Sequence[Path]) -> None:
     """Wait until another process has written the features."""
     from decoding.training.features import is_complete
 
     while not all(map(is_complete, folders)):
         time.sleep(1)
+
+
+def _processes() -> int:
+    return int(os.environ.get("WORLD_SIZE", "1"))
 
 
 def is_first_process() -> bool:
@@ -157,7 +296,7 @@ def remove_checkpoints(work: Path) -> None:
         # First, so that a kill leaves none that looks whole.
         (checkpoint / "trainer_state.json").unlink(missing_ok=True)
         shutil.rmtree(checkpoint)
-    for name in (LOG, ANSWERS):
+    for name in (LOG, ANSWERS, OPTIONS):
         for log in work.glob(f"**/{name}"):
             log.unlink()
     with suppress(OSError):  # not empty

@@ -33,7 +33,7 @@ def watch(out: Path) -> None:
         return
     with Live(auto_refresh=False) as live:
         live.update(shown(live.console), refresh=True)
-        while entries[-1]["step"] < entries[-1]["steps"]:
+        while not _is_written(out, entries[-1]["time"]):
             time.sleep(REFRESH_SECONDS)
             try:
                 entries = newest_reports(out)
@@ -42,3 +42,12 @@ def watch(out: Path) -> None:
             live.update(shown(live.console), refresh=True)
     if (out / "config.json").is_file():
         print_output(f"done: what was trained is in {out}")
+
+
+def _is_written(out: Path, reported: float) -> bool:
+    """Whether what was trained is there. An evaluation may follow the last step, and another stage;
+    a config from before the last report is of a training that goes on."""
+    try:
+        return (out / "config.json").stat().st_mtime >= reported
+    except OSError:
+        return False

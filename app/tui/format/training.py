@@ -19,7 +19,15 @@ from app.tui.tokens.token_text import DisplayOptions, RenderMode, TokenText
 from app.tui.tokens.wrapping import TokenStyle
 from decoding.errors import InputError
 from decoding.round import TokenEvent, TokenFate
-from decoding.training.log import ANSWERS, LOG, duration, losses, rates, training_log
+from decoding.training.log import (
+    ANSWERS,
+    LOG,
+    duration,
+    losses,
+    rates,
+    time_left,
+    training_log,
+)
 
 _WIDTH = 40  # of curves and the bar at most, in characters
 _EVALUATIONS = 8  # shown
@@ -141,7 +149,7 @@ def _left(entries: Sequence[Mapping[str, Any]], now: float) -> str:
     text = ""
     if steps > 0 and last["step"] < last["steps"]:
         left = seconds / steps * (last["steps"] - last["step"]) - ago
-        text = f", {duration(max(left, 0))} left"
+        text = f", {time_left(max(left, 0), last.get('stage', ''))}"
     reports = max(len(recent) - 1, 1)
     return text + (f", silent for {duration(ago)}" if ago > max(60, 5 * seconds / reports) else "")
 

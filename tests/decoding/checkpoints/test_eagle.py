@@ -117,6 +117,12 @@ AUX_LAYERS = [
         "aux layers [1, 7, 12] are outputs, read as inputs [2, 8, 13]",
     ),
     ("safeailab", {"eagle_config": {AUX: [2, 8, 13]}}, (2, 8, 13), None),
+    (
+        "safeailab",
+        {"eagle_config": {AUX: [3, 8, 13]}},
+        (3, 8, 13),
+        "aux layers [3, 8, 13] read as inputs, as SGLang does with DeepSeek's",
+    ),
     # both, as we write them for vLLM and SGLang: the top level wins
     ("safeailab", {AUX: [3, 9, 12], "eagle_config": {AUX: [1, 7, 12]}}, (3, 9, 12), None),
     (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from pathlib import Path
@@ -12,7 +13,7 @@ import torch
 from safetensors import safe_open
 
 from decoding.checkpoints.dialects import EagleDialect, EagleVersion
-from decoding.checkpoints.eagle import EagleWeights, write_eagle
+from decoding.checkpoints.eagle import EagleWeights, writable_dialect, write_eagle
 from decoding.checkpoints.eagle_read import read_eagle
 from decoding.drafters.eagle import Eagle
 from decoding.errors import InputError
@@ -82,6 +83,35 @@ def test_a_rope_with_settings_unusual_layers_and_another_activation_survive(
     before = read_with(tmp_path, "safeailab", **config)
     write_eagle(before, tmp_path / "after", dialect, "some/target")
     same(before, read_eagle(tmp_path / "after", TARGET))
+
+
+@pytest.mark.parametrize(
+    ("name", "dialect"),
+    [
+        ("eagle1", "eagle1"),
+        ("safeailab", "eagle3"),
+        ("modelopt", "modelopt"),
+        ("modelopt biased", "modelopt"),
+        ("speculators", "speculators"),
+        ("speculators qwen3", "speculators"),
+        ("two layers", "speculators"),
+    ],
+)
+def test_what_was_read_can_be_saved(name: str, dialect: str, tmp_path: Path) -> None:
+    before = read_eagle(made(name).store(tmp_path / "before"), TARGET)
+    before.save_pretrained(tmp_path / "after")
+    after = read_eagle(tmp_path / "after", TARGET)
+    assert after.dialect == dialect
+    same(before, after)
+
+
+@pytest.mark.parametrize("switch", ["fc_bias", "qkv_bias"])
+def test_what_no_dialect_expresses_is_known_before(switch: str, tmp_path: Path) -> None:
+    weights = read_eagle(made("safeailab").store(tmp_path / "before"), TARGET)
+    switches: dict[str, Any] = {switch: True}
+    weights.config = dataclasses.replace(weights.config, **switches)
+    with pytest.raises(InputError, match=f"has {switch}.* which no dialect can express"):
+        writable_dialect(weights)
 
 
 def written(tmp_path: Path, name: str, dialect: EagleDialect) -> tuple[dict[str, Any], list[str]]:

@@ -8,12 +8,11 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
-import torch
 from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from app.cli.heads.training_data import conversations_of
 from decoding.errors import InputError
-from decoding.params import Params, SamplingParams
+from decoding.params import Params
 from decoding.training.conversations import (
     IGNORED,
     encode_conversation,
@@ -91,23 +90,18 @@ def test_what_the_target_said_is_learned_by_its_ids(
     assert "edited" in learned(record, tokenizer, record["vocabulary"])
 
 
+@pytest.mark.parametrize("spelled", [True, False])
 def test_an_earlier_answer_that_became_other_ids_is_not_learned(
-    model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast
-) -> None:
-    model.generation_config.eos_token_id = list(range(320))  # any token ends an answer
-    kept, generator = set(), torch.Generator()
-    drawn = Params(SamplingParams(1.0), max_new_tokens=4)
-    for number in range(20):
-        turns = [f"Hello {number}", "And?"]
-        first, both = (
-            answer(model, tokenizer, [([], asked)], drawn, generator.manual_seed(number))[0]
-            for asked in (turns[:1], turns)
-        )
-        start = len(first["ids"]) - 1
-        again = list(rendered(tokenizer, first["messages"], False)[start:][:1]) == first["ids"][-1:]
-        assert len(both["answers"]) == 1 + again
-        kept.add(again)
-    assert kept == {True, False}
+    spelled: bool, model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    parts = list("Hi there.") if spelled else ["Hi there."]
+    said = [id for part in (*parts, "<|end|>") for id in tokenizer(part)["input_ids"]]
+    monkeypatch.setattr(
+        "decoding.training.distill.generate", lambda model, prompts, *rest: [said] * len(prompts)
+    )
+    (both,) = answer(model, tokenizer, [([], ["Hello", "And?"])], Params())
+    assert len(both["answers"]) == (1 if spelled else 2)
 
 
 def test_nothing_held_out_is_learned(
@@ -127,6 +121,24 @@ def test_nothing_held_out_is_learned(
     assert dumps.call_count == 2 * len(lines)
     both = {kept[i].ids for i in range(len(kept))} & {held_out[i].ids for i in range(len(held_out))}
     assert not both and len(held_out) == 4 and len(kept) > 120
+
+
+def test_a_prompt_that_is_held_out_is_not_learned_with_another_answer(
+    model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, tmp_path: Path
+) -> None:
+    path = tmp_path / "data.jsonl"
+    records: list[Record] = [
+        {"id": n, "messages": [{"role": "user", "content": f"Hello {n % 30}"},
+                               {"role": "assistant", "content": f"Hi, the {n}th."}]}
+        for n in range(60)
+    ]  # fmt: skip
+    path.write_text("\n".join(map(json.dumps, records)))
+    kept, held_out, measured = conversations_of([str(path)], None, model, tokenizer, 64)
+    assert [record["id"] for record in measured] == [0, 20]
+    assert (len(held_out), len(kept)) == (2, 56)
+    path.write_text(json.dumps({"messages": [ANSWER, HELLO]}) + "\n" + path.read_text())
+    _, _, measured = conversations_of([str(path)], None, model, tokenizer, 64)
+    assert len(measured) == 2 and measured[0]["messages"] == [ANSWER, HELLO]
 
 
 def test_sharegpt_is_read() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import torch
-from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
+from transformers import AddedToken, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from assets.demo.recipe.agreement import agreement, tokens_per_pass
 from assets.demo.recipe.answers import open_turns
@@ -122,6 +122,29 @@ def test_a_model_agrees_with_itself(
     model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, records: list[Record]
 ) -> None:
     assert agreement(model, model, tokenizer, records[:4])["agreement, all"] == 1
+
+
+@pytest.mark.parametrize("special", [True, False])
+def test_an_end_without_a_name_is_no_part_of_the_text(
+    special: bool, model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+) -> None:  # fmt: skip
+    tokenizer = deepcopy(tokenizer)
+    tokenizer.add_tokens([AddedToken("<|fin|>", special=special, normalized=False)])
+    end = tokenizer.get_vocab()["<|fin|>"]
+    assert end not in tokenizer.all_special_ids
+    model.generation_config.eos_token_id = [end]
+    ids = tokenizer("Yes.<|fin|>", add_special_tokens=False)["input_ids"]
+    assert ids[-1] == end
+    monkeypatch.setattr(
+        "decoding.training.distill.generate", lambda model, prompts, *rest: [ids] * len(prompts)
+    )
+    out = tmp_path / "answers.jsonl"
+    distill(model, tokenizer, [([], ["Tea?"])], out, Params())
+    (record,) = map(json.loads, out.read_text().splitlines())
+    assert record["messages"][-1]["content"] == "Yes."
+    learned = Conversations([record], tokenizer, 200)
+    assert [label for label in learned[0].labels if label != IGNORED] == ids
 
 
 SAID = {

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
 
 from app.cli.heads.evaluation import weight_bytes
@@ -66,6 +67,8 @@ def test_joint_training_ends_in_a_merged_folder(
     )  # fmt: skip
     done = specchat(*train)
     assert done.returncode == 0, done.stderr
+    for stage in "12":
+        assert f" left in stage {stage} of 2\n" in done.stderr
 
     first, *_, last = losses(out / "training" / "both" / "checkpoint-20" / "trainer_state.json")
     assert last < first
@@ -152,6 +155,26 @@ def test_target_and_heads_are_quantized_together(
     rounded.load_state_dict(dequantized(quantize(rounded.state_dict(), "int4")))
     prompt = torch.tensor([json.loads(done.stdout)["runs"][0]["prompt_ids"]])
     assert ar["token_ids"][0] == int(rounded(prompt).logits[0, -1].argmax())
+
+
+def test_a_merged_model_in_several_files_is_quantized_as_one(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    pytest.importorskip("torchao")
+    merged, small = tmp_path / "merged", tmp_path / "small"
+    model = load(family_folders.target)
+    tokenizer = AutoTokenizer.from_pretrained(family_folders.target)
+    write_merged(attach(model, 1, own_lm_heads=True), merged, model, tokenizer)
+    file = merged / "model.safetensors"
+    tensors = list(load_file(file).items())
+    file.unlink()
+    for i in range(2):
+        save_file(dict(tensors[i::2]), merged / f"model-0000{i + 1}-of-00002.safetensors")
+    (merged / "model.safetensors.index.json").write_text("{}")
+    quantize = ("heads", "quantize", "--heads", str(merged), "--to", "int8", "--out", str(small))
+    done = specchat(*quantize)
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in small.glob("*.safetensors*")] == ["model.safetensors"]
 
 
 def test_a_merged_folder_has_the_tree_and_the_model_stays_as_it_was(

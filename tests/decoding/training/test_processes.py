@@ -63,7 +63,7 @@ def test_two_processes_train_a_target_with_its_heads_as_one(
 ) -> None:
     train = (
         *training(specchat, family_folders.target, data, tmp_path, heads=1), "--max-steps", "6",
-        "--joint", "--target-lr", "1e-3", "--keep-checkpoints", "--out",
+        "--joint", "--target-lr", "1e-3", "--keep-checkpoints", "--accumulate", "2", "--out",
     )  # fmt: skip
     alone = specchat(*train, str(tmp_path / "one"))
     assert alone.returncode == 0, alone.stderr

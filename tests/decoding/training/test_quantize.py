@@ -10,12 +10,18 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
+from transformers import AutoModelForCausalLM
 
 from app.cli.heads.evaluation import weight_bytes
 from app.models.catalog import inspect_folder
+from decoding.checkpoints.eagle import EagleWeights
 from decoding.checkpoints.files import read_tensors
 from decoding.checkpoints.quantized import GROUP, Precision, dequantized, pack
 from decoding.errors import InputError
+from decoding.training.conversations import Example
+from decoding.training.eagle import train_eagle
+from decoding.training.eagle_attach import attach_eagle
+from decoding.training.train_config import TrainConfig
 from tests.conftest import FamilyFolders, Specchat
 
 pytest.importorskip("torchao")  # the extra quantize
@@ -55,6 +61,35 @@ def test_what_is_read_is_near_what_was_quantized(precision: Precision) -> None:
         assert torch.equal(found[name], tensors[name])
     wrong = (found["a.weight"] - tensors["a.weight"]).abs().amax(1)
     assert bool((wrong <= WORST[precision] * tensors["a.weight"].abs().amax(1)).all())
+
+
+@pytest.mark.parametrize("precision", WORST)
+def test_rows_of_zeros_stay_zero(precision: Precision) -> None:
+    matrix = torch.randn(3, GROUP)
+    matrix[1] = 0
+    found = dequantized(quantize({"a.weight": matrix}, precision))["a.weight"]
+    assert bool(found.isfinite().all()) and not found[1].any() and found[0].any()
+    assert not dequantized(quantize({"a.weight": 0 * matrix}, precision))["a.weight"].any()
+
+
+@pytest.mark.parametrize("precision", ["int8", "int4"])
+def test_eagle_heads_are_served_rounded(
+    precision: Precision, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    target = AutoModelForCausalLM.from_pretrained(family_folders.target, dtype=torch.float32)
+    fresh = attach_eagle(target, "eagle3", aux_layers=[0, 1])
+    data: Any = [Example.of_answer((1,), range(5 + n, 15 + n)) for n in range(8)]
+    served: list[EagleWeights] = []
+
+    def serve(weights: EagleWeights) -> float:
+        served.append(weights)
+        return 1.0
+
+    config = TrainConfig(steps=1, evaluate_every=1, qat=precision)
+    trained, _ = train_eagle(target, fresh, data, data, config, tmp_path, False, serve, 2)
+    later = dequantized(quantize(trained.tensors, precision))
+    assert all(torch.equal(served[-1].tensors[name], later[name]) for name in later)
+    assert not torch.equal(later["fc.weight"], trained.tensors["fc.weight"])
 
 
 @pytest.mark.parametrize("precision", ["int8", "int4"])

@@ -87,7 +87,8 @@ def test_convert_train_eval_run(
     train = (
         "heads", "train", *target, "--heads", str(fresh), "--data", str(lesson), "--out",
         str(trained), "--max-steps", "8", "--evaluate-every", "4", "--lr", "1e-2",
-        "--device", "cpu", "--unroll", "3", "--features", str(tmp_path / "features"),
+        "--device", "cpu", "--features", str(tmp_path / "features"),
+        *(("--unroll", "3") if kind == "eagle3" else ()),
         "--muon-lr", "0.02" if kind == "eagle3" else "0", "--keep-checkpoints",
         "--tensorboard", str(tmp_path / "board"),
     )  # fmt: skip
@@ -225,6 +226,61 @@ def test_what_cannot_be_learned_from_is_one_line(
     )  # fmt: skip
     assert done.returncode == 2 and "answered by heads distill" in done.stderr
     assert done.stderr.strip().count("\n") == 0
+
+
+def test_heads_that_can_not_be_written_are_not_trained(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    heads, target = tmp_path / "heads", ("--target", family_folders.target)
+    specchat("heads", "convert", "eagle3", *target, "--aux-layers", "0,1", "--out", str(heads))
+    config = json.loads((heads / "config.json").read_text())
+    (heads / "config.json").write_text(json.dumps(config | {"bias": True}))
+    done = specchat(
+        "heads", "train", *target, "--heads", str(heads), "--data", "no such file", "--out",
+        str(tmp_path / "x"), "--device", "cpu",
+    )  # fmt: skip
+    assert done.returncode == 2 and "fc_bias, which no dialect can express" in done.stderr
+
+
+IDLE = {
+    "a target's rate": ("medusa", ("--target-lr", "1e-5"), "--target-lr is for --joint"),
+    "epochs": (
+        "medusa",
+        ("--epochs", "2", "--max-steps", "5"),
+        "--epochs counts for nothing with --max-steps",
+    ),
+    "steps of EAGLE-1": ("eagle1", ("--unroll", "3"), "--unroll is for EAGLE-3, not for EAGLE-1"),
+}
+
+
+@pytest.mark.parametrize("case", IDLE)
+def test_options_that_would_change_nothing(
+    case: str, specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    kind, options, complaint = IDLE[case]
+    heads, target = str(tmp_path / "heads"), ("--target", family_folders.target)
+    assert specchat("heads", "convert", kind, *target, "--out", heads).returncode == 0
+    done = specchat(
+        "heads", "train", *target, "--heads", heads, "--data", "no such file", "--out",
+        str(tmp_path / "x"), "--device", "cpu", *options,
+    )  # fmt: skip
+    assert done.returncode == 2 and complaint in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_without_torchao_nothing_is_begun(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr("app.cli.heads.commands.find_spec", lambda name: None)
+    heads, target = str(tmp_path / "heads"), ("--target", family_folders.target)
+    specchat("heads", "convert", "medusa", *target, "--out", heads)
+    more = ("--heads", heads, "--out", str(tmp_path / "x"))
+    for command in (
+        ("train", *target, "--data", "no such file", "--qat", "int8"),
+        ("quantize", "--to", "int8"),
+    ):
+        done = specchat("heads", *command, *more)
+        assert done.returncode == 2 and "pip install 'specchat[quantize]'" in done.stderr
 
 
 def test_without_tensorboard_it_says_how_to_get_it(

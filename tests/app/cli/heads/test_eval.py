@@ -138,7 +138,7 @@ def test_settings_that_are_given_are_the_ones_written(
     specchat: Specchat, family_folders: FamilyFolders, measure: tuple[str, ...], tmp_path: Path
 ) -> None:
     target = family_folders.target
-    head = made("eagle3", specchat, target, tmp_path / "eagle", "--aux-layers", "0,1")
+    head = made("eagle3", specchat, target, tmp_path / "eagle", "--aux-layers", "1")
     given = ("--gamma", "2", "--eagle-top-k", "2", "--eagle-total-tokens", "5")
     written = ("--write-settings", "--seconds", "1")
     done = specchat(*measure, "--heads", str(head), *given, *written)

@@ -22,9 +22,9 @@ def test_a_target_is_not_needed_once_its_states_are_there(
     asked = [{"messages": [{"role": "user", "content": f"the {n}"}, said]} for n in range(40)]
     lesson.write_text("".join(json.dumps(record) + "\n" for record in asked))
 
-    def train(kind: str, out: str, *more: str, data: str = str(lesson)) -> Done:
+    def train(kind: str, out: str, *more: str, data: str = str(lesson), of: Path = target) -> Done:
         return specchat(
-            "heads", "train", "--target", str(target), "--heads", str(tmp_path / kind), "--data",
+            "heads", "train", "--target", str(of), "--heads", str(tmp_path / kind), "--data",
             data, "--held-out", str(lesson), "--out", str(tmp_path / out), "--max-steps", "3",
             "--device", "cpu", *more,
         )  # fmt: skip
@@ -45,6 +45,14 @@ def test_a_target_is_not_needed_once_its_states_are_there(
     assert done.returncode == 0 and "features of" in done.stderr
     done = train("draft", "draft kept", *kept, "--offline")
     assert done.returncode == 0 and "served τ " not in done.stderr
+    copied, other = tmp_path / "copied", tmp_path / "other"
+    shutil.copytree(target, copied)
+    shutil.copytree(family_folders.draft, other)
+    same = train("draft", "draft of a copy", *kept, "--offline", of=copied)
+    assert same.returncode == 0, same.stderr
+    done = train("draft", "z", *kept, "--offline", of=other)
+    assert done.returncode == 2 and f"--target {other}: the features in" in done.stderr
+    assert f"are of {target}: give that" in done.stderr and not (tmp_path / "z").exists()
     (target / "model.safetensors").unlink()
     done = train("eagle1", "eagle1 kept", *kept, "--offline")
     assert done.returncode == 0, done.stderr

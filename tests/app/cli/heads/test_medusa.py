@@ -8,9 +8,10 @@ import shutil
 from pathlib import Path
 
 import pytest
+import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from decoding.checkpoints.medusa import read_medusa, write_merged
+from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa, write_merged
 from decoding.training.medusa import attach
 from tests.conftest import FamilyFolders, Specchat
 
@@ -128,6 +129,42 @@ def test_a_merged_model_without_a_tokenizer_takes_the_targets(
     assert done.returncode == 0, done.stderr
     ar, medusa = json.loads(done.stdout)["runs"][0]["lanes"]
     assert medusa["token_ids"] == ar["token_ids"]
+
+
+def test_heads_that_can_not_be_trained_are_refused_before_the_data_is_read(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    residual = torch.zeros(2, 1, 32, 32), torch.zeros(2, 1, 32)
+    heads = MedusaWeights("vllm", *residual, torch.zeros(2, 9, 32), torch.arange(9))
+    write_medusa(heads, tmp_path / "heads", "vllm", "")
+    done = specchat(
+        "heads", "train", "--target", family_folders.target, "--heads", str(tmp_path / "heads"),
+        "--data", "no such file", "--out", str(tmp_path / "x"), "--device", "cpu",
+    )  # fmt: skip
+    assert done.returncode == 2 and "token_map" in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (("--batch-size", "3"), "2 processes share each batch, give a multiple of 2"),
+        (("--shard", "--features", "HERE"), "start several by accelerate launch"),
+    ],
+)
+def test_what_processes_can_not_share_is_refused_before_the_data_is_read(
+    options: tuple[str, ...], complaint: str, specchat: Specchat, family_folders: FamilyFolders,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    heads, target = str(tmp_path / "heads"), ("--target", family_folders.target)
+    specchat("heads", "convert", "medusa", *target, "--out", heads)
+    if "--batch-size" in options:
+        monkeypatch.setenv("WORLD_SIZE", "2")
+    done = specchat(
+        "heads", "train", *target, "--heads", heads, "--data", "no such file", "--out",
+        str(tmp_path / "x"), "--device", "cpu",
+        *(str(tmp_path / "features") if option == "HERE" else option for option in options),
+    )  # fmt: skip
+    assert done.returncode == 2 and complaint in done.stderr and done.stderr.count("\n") == 1
 
 
 BAD = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -92,6 +93,43 @@ def test_a_training_that_was_killed_while_it_wrote(
     shutil.rmtree(out / "training")
     (out / "training").mkdir()  # killed before its first checkpoint
     assert specchat(*train, "--resume").returncode == 0
+
+
+def test_a_training_goes_on_only_with_what_it_began_with(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path, lesson: Path
+) -> None:
+    fresh, out, target = (
+        tmp_path / "fresh",
+        tmp_path / "trained",
+        ("--target", family_folders.target),
+    )
+    specchat("heads", "convert", "medusa", *target, "--out", str(fresh), "--heads", "1")
+    moved = lesson.with_name("moved.jsonl")
+    shutil.copy(lesson, moved)
+    train = (
+        "heads", "train", *target, "--heads", str(fresh), "--out", str(out), "--device", "cpu",
+        "--keep-checkpoints", "--evaluate-every",
+    )  # fmt: skip
+    begun = ("2", "--data", str(lesson), "--max-steps", "2", "--lr", "1e-3")
+    assert specchat(*train, *begun).returncode == 0
+    goes_on = ("1", "--data", str(moved), "--max-steps", "3", "--lr", "1e-3", "--resume")
+    done = specchat(*train, *goes_on)
+    assert done.returncode == 0 and "step 3/3" in done.stderr, done.stderr
+
+    for changed, complaint in (
+        (("--lr", "5e-3"), "--lr is 0.005, the training in .* began with 0.001: give the same"),
+        (("--seed", "7"), "--seed is 7, .* began with 0"),
+        (("--batch-size", "4"), "--batch-size is 4, .* began with 8"),
+        (("--loss", "kl"), "--loss is kl, .* began with not given"),
+        (("--held-out", str(lesson)), f"--held-out is {lesson}, .* began with not given"),
+    ):
+        done = specchat(*train, *goes_on, *changed)
+        assert done.returncode == 2 and re.search(complaint, done.stderr), done.stderr
+        assert done.stderr.count("\n") == 1
+    with lesson.open("a") as file:
+        file.write(json.dumps({"text": "the lazy dog"}) + "\n")
+    done = specchat(*train, *begun, "--resume")
+    assert done.returncode == 2 and "began when it had another content" in done.stderr
 
 
 @pytest.mark.parametrize(

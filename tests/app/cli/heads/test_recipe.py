@@ -131,6 +131,24 @@ def test_a_recipe_that_is_wrong(case: str, specchat: Specchat, tmp_path: Path) -
     assert (f"{recipe}{complaint}" if complaint[0] in ": " else complaint) in done.stderr
 
 
+def test_steps_of_the_command_line_replace_epochs_of_the_recipe(
+    specchat: Specchat, family_folders: FamilyFolders, lesson: str, tmp_path: Path
+) -> None:
+    fresh, trained = tmp_path / "fresh", tmp_path / "trained"
+    own = f"target: {family_folders.target}\ndata: [{lesson}]\ntrain: {{epochs: 2, device: cpu}}\n"
+    recipe = written(tmp_path, own)
+    specchat("heads", "convert", "medusa", "--recipe", recipe, "--out", str(fresh))
+    train = ("heads", "train", "--recipe", recipe, "--heads", str(fresh), "--out", str(trained))
+    done = specchat(*train, "--max-steps", "1")
+    assert done.returncode == 0 and "step 1 held out" in done.stderr, done.stderr
+    made = yaml.safe_load((trained / "recipe.yaml").read_text())
+    assert made["max-steps"] == 1 and "epochs" not in made
+    recipe = written(tmp_path, own.replace("epochs", "max-steps: 2, epochs"))
+    done = specchat("heads", "train", "--recipe", recipe, "--heads", str(fresh), "--out", "x")
+    assert done.returncode == 2
+    assert f"{recipe}:3: epochs counts for nothing with {recipe}:3: max-steps" in done.stderr
+
+
 def test_no_recipe(specchat: Specchat, tmp_path: Path) -> None:
     done = specchat("heads", "train", "--recipe", str(tmp_path / "none.yaml"))
     assert done.returncode == 2 and "none.yaml: give a YAML file to --recipe" in done.stderr

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from rich.console import Console
 
+from app.cli.heads.watch import watch
 from app.tui.format.training import sparkline, view
 from decoding.training.log import ANSWERS, LOG, training_log
 from tests.conftest import Specchat
@@ -65,6 +68,10 @@ def test_what_is_left_goes_by_the_last_reports(out: Path) -> None:
     with console.capture() as text:
         console.print(view(out, ENTRIES, 100, now=1031.0))
     assert "step 30 of 100, 69 s left\n" in text.get()
+    with console.capture() as text:
+        staged = [each | {"stage": "1 of 2"} for each in ENTRIES]
+        console.print(view(out, staged, 100, now=1031.0))
+    assert "step 30 of 100, 69 s left in stage 1 of 2\n" in text.get()
     assert "█▆▁" in text.get()
 
 
@@ -94,6 +101,33 @@ def test_a_file_of_another_form_is_no_training(specchat: Specchat, out: Path) ->
     (out / "training" / ANSWERS).write_text("".join(json.dumps(each) + "\n" for each in wrong))
     done = specchat("heads", "watch", str(out))
     assert done.returncode == 0 and "drafted in one answer" not in done.stdout
+
+
+def test_it_is_watched_until_it_is_written(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Past its last step, its last evaluation and the first of several stages."""
+    now, later = time.time(), []
+    log = out / "training" / LOG
+    (out / "config.json").touch()  # of a training that has been resumed since
+    os.utime(out / "config.json", (now - 99, now - 99))
+
+    def report(step: int, to: Path = log, **more: Any) -> None:
+        to.parent.mkdir(exist_ok=True)
+        line = {**learned(step, 1.0), "time": now, **more}
+        with to.open("a") as file:
+            file.write(json.dumps(line) + "\n")
+
+    def wait(seconds: float) -> None:
+        later.append(log.read_text())
+        if len(later) == 3:
+            os.utime(out / "config.json", (now + 1, now + 1))
+        else:
+            report(100)
+
+    monkeypatch.setattr("app.cli.heads.watch.time.sleep", wait)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    report(100)
+    watch(out)
+    assert len(later) == 3
 
 
 def test_curves_are_as_wide_as_there_is_room_for() -> None:

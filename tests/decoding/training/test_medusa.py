@@ -1,0 +1,90 @@
+"""Medusa heads are trained as they will be stored and served."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from transformers import LlamaForCausalLM
+
+from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa
+from decoding.checkpoints.quantized import Precision, dequantized
+from decoding.drafters.medusa_heads import MedusaHeads
+from decoding.model.target import Target
+from decoding.training.conversations import Example
+from decoding.training.medusa import MedusaTrainingModel, attach, train_medusa
+from decoding.training.train_config import TrainConfig
+from tests.support.families import build
+
+TEXTS = torch.randint(5, 60, (24, 16), generator=torch.Generator().manual_seed(0)).tolist()
+DATA: Any = [Example.of_answer(text[:2], text[2:]) for text in TEXTS]
+
+
+@pytest.fixture
+def target() -> LlamaForCausalLM:
+    model: Any = build("llama")
+    return model  # type: ignore[no-any-return]
+
+
+def test_heads_stored_in_half_precision_learn_as_others_do(
+    target: LlamaForCausalLM, tmp_path: Path
+) -> None:
+    found = []
+    for stored in (torch.float32, torch.float16):
+        heads = attach(target, 2, own_lm_heads=True)
+        heads.lm_heads = _own(heads).half().to(stored)  # the same numbers
+        heads.weights, heads.biases = heads.weights.to(stored), heads.biases.to(stored)
+        config = TrainConfig(steps=3, lr=1e-3, batch_size=8, evaluate_every=3)
+        work = tmp_path / str(stored)
+        found.append(train_medusa(target, heads, DATA, DATA[:4], config, work))
+    one, other = found
+    assert bool(one.weights.any()) and torch.equal(one.weights, other.weights)
+    assert torch.equal(_own(one), _own(other))
+
+
+def test_training_keeps_the_tree(target: LlamaForCausalLM, tmp_path: Path) -> None:
+    heads = replace(attach(target, 2), choices=((0,), (1,), (0, 0)))
+    config = TrainConfig(steps=1, batch_size=8, evaluate_every=1)
+    trained = train_medusa(target, heads, DATA, DATA[:4], config, tmp_path)
+    assert trained.choices == heads.choices and trained.accuracy
+
+
+@pytest.mark.parametrize("precision", ["int8", "int4"])
+def test_what_is_trained_rounded_is_served_as_it_will_be_read(
+    precision: Precision, target: LlamaForCausalLM, tmp_path: Path
+) -> None:
+    pytest.importorskip("torchao")
+    from decoding.training.quantize import quantize
+
+    heads = attach(target, 2, own_lm_heads=True)
+    heads.weights += 0.2 * torch.randn_like(heads.weights)
+    model = MedusaTrainingModel(target, heads, qat=precision)
+    served = model.served(heads)
+    assert torch.equal(model.trained(heads, None).weights, heads.weights)
+
+    write_medusa(heads, tmp_path, "vllm", "")
+    hidden, vocab = heads.hidden, target.config.vocab_size
+    read = read_medusa(tmp_path, hidden, vocab)
+    names = {f"{i}.{part}.weight": (i, part) for i in range(2) for part in ("0.linear", "1")}
+    stored = {
+        name: read.weights[i, 0] if part == "0.linear" else _own(read)[i]
+        for name, (i, part) in names.items()
+    }
+    later = dequantized(quantize(stored, precision))
+    for name, (i, part) in names.items():
+        now = served.weights[i, 0] if part == "0.linear" else _own(served)[i]
+        assert torch.equal(now, later[name]) and not torch.equal(now, stored[name]), name
+
+    x = torch.randn(5, hidden)
+    for k in range(2):  # and it learns by the same logits
+        expected = MedusaHeads(served, Target(target)).guesses(x, 3)[k]
+        assert torch.equal(model._logits(k, x).topk(3).indices, expected)
+
+
+def _own(heads: MedusaWeights) -> Tensor:
+    assert heads.lm_heads is not None
+    return heads.lm_heads
