@@ -58,10 +58,12 @@ def attach_eagle(
     mlp: int | None = None,
     own_layers: int = 1,
     width: int | None = None,
+    fc_bias: bool = True,
 ) -> EagleWeights:
     """An untrained EAGLE head: a Llama layer with the target's sizes, or `mlp` inside its MLP; for
     EAGLE-3 `own_layers` of them, with hidden states of `width`. A narrower head has an embedding
-    and an lm_head of its own, the target's along their principal directions.
+    and an lm_head of its own, the target's along their principal directions. `fc_bias`: EAGLE-1
+    has a bias in fc.
 
     `draft_vocab` int64 [n]: the target's ids in an EAGLE-3 head's vocabulary (None: all);
     `aux_layers`: the layers whose inputs it reads (None: `default_aux_layers`). It is initialized
@@ -104,7 +106,7 @@ def attach_eagle(
         norm_eps=float(getattr(base, "rms_norm_eps", None) or 1e-6),
         max_positions=int(getattr(base, "max_position_embeddings", 2048)),
         fc=version == "eagle1" or len(chosen) * hidden != (width or hidden),
-        fc_bias=version == "eagle1",
+        fc_bias=version == "eagle1" and fc_bias,
     )
     scale, through = _final_scale(target, hidden), torch.eye(hidden)
     if config.hidden < hidden:

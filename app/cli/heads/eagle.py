@@ -43,6 +43,7 @@ def attach_to(
     layers: int,
     width: int | None,
     mlp: int | None,
+    fc_bias: bool,
     seed: int,
     device: str,
 ) -> None:
@@ -52,7 +53,9 @@ def attach_to(
         if not data:
             raise InputError("--draft-vocab needs --data: conversations to count the tokens in")
         known = _vocabulary(model, tokenizer, data, draft_vocab)
-    weights = attach_eagle(model, kind, known, _layers(aux_layers), seed, mlp, layers, width)
+    weights = attach_eagle(
+        model, kind, known, _layers(aux_layers), seed, mlp, layers, width, fc_bias
+    )
     weights.save_pretrained(out, target)
     config = weights.config
     reads = f", reads the inputs of layers {list(config.aux_layers)}" if config.aux_layers else ""

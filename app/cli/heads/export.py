@@ -187,7 +187,7 @@ def _without_fc_bias(head: EagleWeights) -> EagleWeights:
     if head.tensors["fc.bias"].any():
         raise InputError(
             "vLLM's EAGLE-1 has no bias in fc, and this head has one: it would draft worse there; "
-            "serve it with SGLang, or train an EAGLE-3 head"
+            "serve it with SGLang, or train one made by convert eagle1 --no-fc-bias"
         )
     tensors = {name: tensor for name, tensor in head.tensors.items() if name != "fc.bias"}
     return replace(head, config=replace(head.config, fc_bias=False), tensors=tensors)

@@ -100,6 +100,10 @@ def test_vllm_is_not_given_a_bias_that_it_skips(
     assert done.returncode == 2 and "vLLM's EAGLE-1 has no bias in fc" in done.stderr
     assert done.stderr.count("\n") == 1 and not out.exists()
     assert specchat(*export, "--to", "sglang").returncode == 0
+    bare = ("heads", "convert", "eagle1", "--target", target, "--out", str(tmp_path / "bare"))
+    assert specchat(*bare, "--no-fc-bias").returncode == 0
+    head = read_eagle(tmp_path / "bare", SHAPE)
+    assert not head.config.fc_bias and "fc.bias" not in head.tensors
 
 
 def test_checksums_are_of_files(tmp_path: Path) -> None:
