@@ -134,13 +134,9 @@ def convert(
             help="EAGLE-3: layers of the target whose inputs it reads (default 2,L/2,L-3).",
         ),
     ] = None,
-    fc_bias: Annotated[
-        bool,
-        typer.Option(
-            "--fc-bias/--no-fc-bias",
-            help="EAGLE-1: a bias in fc, as the authors' heads have, or none, as vLLM serves them.",
-        ),
-    ] = True,
+    no_fc_bias: Annotated[
+        bool, typer.Option("--no-fc-bias", help="EAGLE-1: no bias in fc, as vLLM serves it.")
+    ] = False,
     seed: Seed = 0,
     device: Device = "cpu",
     recipe: RecipeFile = None,
@@ -154,7 +150,7 @@ def convert(
         **dict.fromkeys(("draft_vocab", "data", "aux_layers"), ("eagle3",)),
         width=("eagle3", "draft"),
         mlp=("eagle", "draft"),
-        fc_bias=("eagle1",),
+        no_fc_bias=("eagle1",),
     )
     refuse_existing(out)
     if kind == "medusa":
@@ -169,9 +165,8 @@ def convert(
         from app.cli.heads.eagle import attach_to as attach_eagle_to
 
         sizes = layers or 1, width, mlp
-        attach_eagle_to(
-            target, out, kind, draft_vocab, data or [], aux_layers, *sizes, fc_bias, seed, device
-        )
+        reads = draft_vocab, data or [], aux_layers
+        attach_eagle_to(target, out, kind, *reads, *sizes, not no_fc_bias, seed, device)
     write_recipe(context, out)
 
 

@@ -112,7 +112,7 @@ def status_left(state: AppState, verdict: Verdict | None = None, commands: str =
         return [Part(f"{state.ended}: {state.keys['run.again']} restarts it", "$error")]
     if state.queued:
         queued = f"“{shortened(state.queued[-1], QUEUED_CELLS)}”"
-        back = Part(f"; {state.keys['run.stop']} takes it back", "$primary", 1)
+        back = Part(f"({state.keys['run.stop']} takes it back)", "$quiet", 1)
         if not state.loaded:
             return [
                 Part(f"{loading(state, QUEUED_BAR)}, then {queued} is answered", "$primary"),

@@ -29,5 +29,14 @@ def test_what_is_meant(written: str, meant: list[str]) -> None:
 
 
 def test_every_synonym_leads_to_an_option_and_is_none() -> None:
-    assert set(SYNONYMS.values()) <= set(OPTIONS) and not SYNONYMS.keys() & set(OPTIONS)
+    assert isinstance(COMMAND, typer.core.TyperGroup)
+    heads = COMMAND.commands["heads"]
+    assert isinstance(heads, typer.core.TyperGroup)
+    commands = (*COMMAND.commands.values(), *heads.commands.values())
+    known = {name for each in (COMMAND, *commands) for of in each.params for name in of.opts}
+    assert set(SYNONYMS.values()) <= known
+    for written, meant in SYNONYMS.items():
+        for each in (COMMAND, *commands):
+            names = {name for of in each.params for name in of.opts}
+            assert not {written, meant} <= names
     assert meant_by("--model", ["--mode"]) == ["--mode"]  # of a command without --target

@@ -297,7 +297,7 @@ async def test_questions_wait_for_the_answer_before_them(play: Play) -> None:
         await ask(stage, "one")
         await stage.type("two")
         await stage.press("enter")
-        assert "“two” runs when this answer is done; Esc takes it back" in stage.text
+        assert "“two” runs when this answer is done (Esc takes it back)" in stage.text
         assert "Space pauses, Esc takes one back" in stage.text
         await stage.type("three")
         await stage.press("enter")
