@@ -14,10 +14,10 @@ from app.engine.events import EngineExited, Event, LanesChanged, Loaded, LoadFai
 from app.text.plural import pluralize
 from app.tui.format.token_facts import facts_here, facts_of
 from app.tui.keys.bindings import VIEW_KEYS, allowed
-from app.tui.screens.lanes_layout import LanesLayout
+from app.tui.screens.lanes_layout import NARROW_COLUMNS, LanesLayout
 from app.tui.screens.projector import ProjectorScreen
 from app.tui.state.lane_state import Phase
-from app.tui.tokens.lens import NEXT_COLOR_BY
+from app.tui.tokens.lens import NEXT_COLOR_BY, ColorBy
 from app.tui.tokens.token_text import NEXT_MODE
 from app.tui.widgets.lane_grid import GONE
 from app.tui.widgets.lane_pane import LanePane
@@ -30,6 +30,13 @@ from app.tui.widgets.slider import Slider
 from app.tui.widgets.sliders_panel import SlidersPanel
 from app.tui.widgets.token_panel import TokenPanel
 from app.tui.widgets.token_view import TokenView
+
+COLORS_SHOW: dict[ColorBy, str] = {
+    "fate": "Colours: what became of each token",
+    "probability": "Colours: the target's probability of each token; bright is surprising",
+    "entropy": "Colours: how unsure the target was; bright is unsure",
+    "round": "Colours: every second round, what one target pass gave",
+}
 
 
 class MainScreen(LanesLayout):
@@ -61,9 +68,13 @@ class MainScreen(LanesLayout):
                 neighbour = self.grid.pane(min(number, len(self.state.lanes)))
                 added = [pane for pane in self.grid.panes if pane.name_of_lane not in known]
                 if isinstance(event, LanesChanged) and len(added) == 1:
+                    if pane and not removed:
+                        self._added_at[added[0].name_of_lane] = pane.name_of_lane
                     self._go_to(added[0])  # to change its settings
                 elif removed and neighbour:
-                    self._go_to(neighbour)
+                    before = self._added_at.get(pane.name_of_lane) if pane else None
+                    there = (each for each in self.grid.panes if each.name_of_lane == before)
+                    self._go_to(next(there, neighbour))
                     if not typing:  # with tabs the focus falls to the prompt
                         self.call_after_refresh(self.focus_pane)
                 self._send_leader()
@@ -356,7 +367,10 @@ class MainScreen(LanesLayout):
         mode = options.mode
         if mode == "plain":
             mode = "glyphs" if self.app.no_color else "colour"
-        self._change_display(mode=mode, color_by=NEXT_COLOR_BY[options.color_by])
+        color_by = NEXT_COLOR_BY[options.color_by]
+        if self.size.width < NARROW_COLUMNS and not self.state.running:
+            self.state.show_notice(COLORS_SHOW[color_by])  # the verdict leaves no room for a legend
+        self._change_display(mode=mode, color_by=color_by)
 
     def _change_display(self, **changed: Any) -> None:
         self.display_options = replace(self.display_options, **changed)

@@ -74,6 +74,7 @@ class LanesLayout(Screen[None]):
         self._seen = False  # it has been on the terminal
         self.writing = False  # characters go to the prompt
         self.searched = ""  # the words that are searched for
+        self._added_at: dict[str, str] = {}  # the lane in focus when another one was added
 
     def on_screen_resume(self, event: events.ScreenResume) -> None:
         """Keep the styles of the first time: Textual would style every widget again."""

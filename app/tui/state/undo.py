@@ -194,6 +194,8 @@ class UndoStack:
             same = last.subjects == Change(before, after, now).subjects
             if same and last.after.differences(before).keys() <= {"log"}:  # of a turn meanwhile
                 before = replace(self.done.pop().before, log=before.log)
+                if before == after:  # changed and changed back
+                    return
         change = Change(before, after, now)
         at = len(self.done)
         while change.is_turn and at and self.done[at - 1].at > asked_at:

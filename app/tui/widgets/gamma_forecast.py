@@ -37,6 +37,7 @@ class GammaForecast(Widget):
         self.forecast: Forecast | None = None
         self._alpha: float | None = None
         self._else = DRAFTS_NOTHING
+        self._lane = 0  # its number
 
     def show(self, state: AppState, name: str | None) -> None:
         """Computes nothing if nothing has changed since the last call."""
@@ -52,6 +53,7 @@ class GammaForecast(Widget):
         if asked == self._asked:
             return
         self._asked = asked
+        self._lane = list(state.lanes).index(lane.info.name) + 1
         self.forecast = forecast_for_lane(state, lane)
         self._alpha = lane.metrics.acceptance_rate if lane.metrics else None
         self._else = too_early(state, lane) if lane.info.default_gamma else DRAFTS_NOTHING
@@ -61,7 +63,7 @@ class GammaForecast(Widget):
     def render(self) -> Content:
         if self.forecast is None:
             return Content(self._else)
-        return forecast_line(self.forecast, self._alpha, self.size.width)
+        return forecast_line(self.forecast, self._alpha, self.size.width, self._lane)
 
 
 def too_early(state: AppState, lane: LaneState) -> str:
@@ -91,13 +93,17 @@ def forecast_for_lane(state: AppState, lane: LaneState) -> Forecast | None:
     )
 
 
-def forecast_line(found: Forecast, alpha: float | None, width: int) -> Content:
-    """The forecast in at most `width` cells. `alpha`: the lane's acceptance rate."""
+def forecast_line(found: Forecast, alpha: float | None, width: int, lane: int = 0) -> Content:
+    """The forecast in at most `width` cells. `alpha`: the acceptance rate of the lane with the
+    number `lane`, which is not named without one."""
     best, now, seen, guess = found.best_seen, found.gamma, found.seen, found.best
     ahead = found.now > found.speeds[best]  # by too few rounds to call it the best
     each = -(-len(found.speeds) // COLUMNS)  # gammas that share a column
     styles = {now // each: "$warning", best // each: "$accepted"}
-    parts: list[str | tuple[str, str]] = ["what if γ "] if width >= WIDE else []
+    of = f"{lane}: " * bool(lane)
+    parts: list[str | tuple[str, str]] = [
+        f"{of}what if γ " if width >= WIDE else f"{of}γ " if of else ""
+    ]
     parts.append("0")
     for column, block in enumerate(speed_columns(peaks(found.speeds, each))):
         usual = "$foreground" if column * each <= seen else "$quiet"

@@ -84,7 +84,7 @@ class Scoreboard(Panel):
             if self.columns - EDGE_CELLS >= RANGE_COLUMNS:
                 title.append(Part("(lowest-highest)", "$quiet", 2))
         if any(changes_since(lane, state.params) for lane in state.lanes.values()):
-            title.append(Part("with the settings before the change", "$warning"))
+            title.append(Part("· with the settings before the change", "$warning"))
         self.top.show(title)
         self.bottom.show(session_parts(state, self.columns - EDGE_CELLS))
         verdict = verdict_of(state, found)
@@ -181,7 +181,7 @@ def session_parts(state: AppState, width: int) -> list[Part]:
         [f"{title} {speedups.median:.1f}×" for title, _, speedups in known],
         [f"{lane} {speedups.median:.1f}×" for _, lane, speedups in known],
     )
-    head = f"session, {pluralize(most, 'run')}:"
+    head = f"{'these settings, ' * (width >= RANGE_COLUMNS)}{pluralize(most, 'run')}:"
     room = width - len(head) - 2
     texts = next((form for form in forms if cell_len(" · ".join(form)) <= room), forms[-1])
     parts = [Part(f"{'· ' * bool(n)}{text}", "$foreground", 1 + n) for n, text in enumerate(texts)]

@@ -33,6 +33,18 @@ async def test_u_duplicates_the_lane_in_focus_and_texts_stay(play: Play) -> None
         assert stage.engine.asked(SetEnabled) == [SetEnabled("lookup", False)]
 
 
+async def test_the_focus_is_where_it_was_when_a_copy_is_taken_back(play: Play) -> None:
+    async with play() as stage:
+        await stage.to_lane(2)
+        await stage.press("u")
+        await stage.tell(LanesChanged(MORE))
+        assert stage.app.main.grid.current == 3
+        await stage.press("ctrl+z")
+        await stage.tell(LanesChanged(LANES))
+        here = stage.app.main.pane_here
+        assert here is stage.app.main.grid.pane_of("draft") and here.view.has_focus
+
+
 async def test_lanes_switched_off_stay_off_and_six_are_the_most(play: Play) -> None:
     async with play() as stage:
         await stage.press("tab", "2", "o")

@@ -77,7 +77,7 @@ async def test_a_title_says_which_settings_its_speed_belongs_to(
         assert "Draft model γ8" not in stage.text
         assert "2 Draft model γ4 ✓ next γ8" in stage.text  # rather than who was first
         if size[0] == 100:
-            assert "Scoreboard with the settings before the change" in stage.text
+            assert "Scoreboard · with the settings before the change" in stage.text
         stage.app.change_params({"temperature": 0.8})
         assert "next γ8…" in stage.text
         stage.app.change_params({"gamma": None, "temperature": 0.0})

@@ -55,6 +55,16 @@ def test_a_slider_that_is_moved_step_by_step_is_one_step() -> None:
     assert len(steps.done) == 2
 
 
+def test_what_is_changed_and_changed_back_at_once_is_no_step() -> None:
+    steps = UndoStack()
+    steps.record(START, 0.0)
+    steps.record(replace(START, params=Params(acceptance="typical")), 0.2)
+    steps.record(START, 0.4)
+    assert not steps.done
+    steps.record(replace(START, params=Params(gamma=4)), 5.0)
+    assert len(steps.done) == 1
+
+
 def test_what_is_undone_is_no_change_and_a_change_ends_redoing() -> None:
     steps = UndoStack()
     race = replace(START, schedule="race")
