@@ -31,7 +31,7 @@ def lane_title(state: AppState, number: int, lane: LaneState) -> tuple[list[Part
     color = f"bold {lane_color(number)}"
     left = [Part(str(number), color), Part(lane.info.title, color)]
     changed = changes_since(lane, state.params)
-    facts = settings_in_title(lane, params_of_figures(lane, state.params))
+    facts = settings_in_title(lane, params_of_figures(lane, state.params, state.played_again))
     left += [Part(fact, "$quiet", 3, alone=True) for fact in facts]
     if lane.tree != DEFAULT_TREE:
         left.append(Part(lane.tree, "$quiet", 4))

@@ -22,10 +22,12 @@ def changes_at(lane: LaneState, number: int) -> list[str]:
     return words
 
 
-def params_of_figures(lane: LaneState, params: Params) -> Params:
+def params_of_figures(lane: LaneState, params: Params, played_again: bool = False) -> Params:
     """The lane's effective settings in the run that its figures are of; `params` are the run's
-    settings now."""
-    used = None if lane.going or not lane.round_events else lane.round_events[-1].params
+    settings now, which are not those of a run that is `played_again`."""
+    used = lane.last_params if played_again else None
+    if lane.round_events and not lane.going:
+        used = lane.round_events[-1].params
     return used or lane.effective_params(params)
 
 

@@ -70,6 +70,7 @@ class LaneState:
     first: Prefilled | None = None  # of the last run, like the rounds
     round_events: list[RoundFinished] = field(default_factory=list)
     used: set[tuple[Params | None, str]] = field(default_factory=set)  # settings, tree of a round
+    last_params: Params | None = None  # of the newest round, also of an earlier run
     texts: dict[int, str] = field(default_factory=dict)  # of the tokens in its trees, by id
     lossy: bool = False  # a round of the last run was lossy
     round_index: int | None = None  # of the round looked at; None: always the newest
@@ -265,6 +266,7 @@ class LaneState:
         self.metrics = event.metrics
         self.round_events.append(event)
         self.used.add((event.params, event.tree))
+        self.last_params = event.params
         self.round_index = None  # show the new round
         self.lossy = self.lossy or event.round.lossy
         # Texts of single tokens are better here than what a token added to the answer.

@@ -6,6 +6,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from app.tui.format.bars import speed_columns
+from app.tui.format.setting_changes import params_of_figures
 from app.tui.state.app_state import AppState
 from app.tui.state.growing import Same
 from app.tui.state.lane_state import LaneState
@@ -82,7 +83,7 @@ def forecast_for_lane(state: AppState, lane: LaneState) -> Forecast | None:
     speed, alone = measured_speeds(state, lane)
     return forecast(
         lane.evidence,
-        lane.usual_gamma(state.params),
+        lane.usual_gamma(params_of_figures(lane, state.params, state.played_again)),
         before=state.runs.evidence_before(lane),
         speed=speed,
         alone=alone,

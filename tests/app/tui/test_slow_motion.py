@@ -7,16 +7,17 @@ from dataclasses import replace
 from textual.widgets import Digits
 
 from app.engine.commands import Run, StepRound, Stop
-from app.engine.events import Event, Finished, RunFinished
+from app.engine.events import Finished, RoundFinished, RunFinished
 from app.history.recording import RecordedTurn
 from app.history.replay import LOOP_SECONDS, side_by_side
 from app.tui.actions.slow_motion import last_turn, suitable_speed
 from app.tui.state.scores import scores
+from decoding.params import Params
 from tests.support.scripted import metrics, prefilled, stepped
 from tests.support.stage import Play, Stage
 
 
-def made(name: str, text: str, seconds: float, at: float) -> Event:
+def made(name: str, text: str, seconds: float, at: float) -> RoundFinished:
     """A round that took so long, and came when others had had their time as well."""
     event = stepped(name, [text], [], ".", replace(metrics(), decode_seconds=seconds))
     timed = replace(event.round, total_seconds=seconds)
@@ -69,6 +70,22 @@ async def test_spaces_before_a_question_leave_no_slow_motion(play: Play) -> None
             assert "× loops; Esc ends it" in " ".join(stage.text.split())
         await stage.press("escape")
         assert stage.lines(1) == before
+
+
+async def test_titles_have_the_settings_of_the_run_that_is_played(play: Play) -> None:
+    async with play() as stage:
+        await stage.begin("Hello", 0, "draft")
+        first, second = (
+            replace(made("draft", text, 1.0, at), params=Params(gamma=4))
+            for text, at in ((" two", 1.0), (" three", 2.0))
+        )
+        await stage.tell(prefilled("draft", "One"), first, second)
+        await stage.tell(Finished("draft", "stop", at=2.0), RunFinished(0, False, at=2.0))
+        stage.app.change_params({"gamma": 2})
+        await stage.press("space")
+        await stage.tell()
+        draft = stage.app.state.lanes["draft"]
+        assert draft.going and not draft.round_events and "2 Draft model γ4" in stage.text
 
 
 async def test_space_plays_the_last_run_again_in_a_loop(play: Play) -> None:
