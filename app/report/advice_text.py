@@ -84,7 +84,7 @@ def verdict(best: dict[str, Any], rows: list[dict[str, Any]], measured: bool) ->
         end = f"it stops paying at about {best['stops_paying_at']} sequences at once"
     if disagree(row["batch_speedups"].values()):
         end = "these disagree, something else was using the machine: measure again"
-    sizes = ", ".join(f"{size}: {speedup:.2f}x" for size, speedup in batches)
+    sizes = ", ".join(f"{speedup:.2f}x at {size}" for size, speedup in batches)
     how = "by measured passes" if measured else "estimated"
     lines.append(f"Larger batches, {how}: {sizes}; {end}.")
     return lines

@@ -52,7 +52,8 @@ RUN_KEYS = [
     key("f5", "again", "Run again", "run.again",
         "Run again with the same seed; restarts the decoding process where it has ended"),
     key("ctrl+r", "redraw", "Another answer", "run.redraw",
-        "Sample another answer to the last question, as with another seed; above temperature 0"),
+        "Regenerate: sample another answer to the last question, as with another seed; above "
+        "temperature 0"),
     key("escape", "leave", "Stop", "run.stop",
         "Take a waiting question back. In the prompt: stop the run, else go to the lanes. In a "
         "lane: leave the cursor, else undo maximize, else stop the run, else close the panel. On a "
@@ -164,7 +165,8 @@ APP_KEYS = [
         "Named settings: use, save, rename or delete them"),
     key("f6", "models", "Models", "app.models", "Load other models, and see what drafts for them"),
     key("f7", "advise", "Advise", "app.advise",
-        "Measure which strategy and settings are fastest here; get configurations for engines"),
+        "Advice: measure which strategy and settings are fastest here; get configurations for "
+        "engines"),
     key("d", "dark", "Dark / light", "app.dark", "Switch between the dark and the light theme"),
     Binding("ctrl+p", "command_palette", "Commands", show=False, priority=True,
             id="app.palette", tooltip="All commands by name"),

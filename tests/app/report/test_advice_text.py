@@ -22,14 +22,14 @@ def test_the_verdict_says_how_sure_it_is_and_up_to_which_batch_it_pays() -> None
         "→ Use draft:gamma=4: 2.00 times as fast as the target alone (1.80 to 2.20, 95% bootstrap "
         "of 12 answers to 6 prompts)."
     )
-    assert batches.startswith("Larger batches, by measured passes: 1: 2.00x, ")
-    assert batches.endswith("4: 0.90x; it stops paying at about 4 sequences at once.")
+    assert batches.startswith("Larger batches, by measured passes: 2.00x at 1, ")
+    assert batches.endswith("0.90x at 4; it stops paying at about 4 sequences at once.")
     paying = {**ROW, "stops_paying_at": None, "ties": ["eagle:gamma=2:temperature=0"]}
     use, *rest = verdict(paying, [ROW], measured=False)
     assert use.startswith("→ Use draft:gamma=4 (or eagle:gamma=2: as fast here): 2.00 times")
     assert rest == [
-        "Larger batches, estimated: 1: 2.00x, 2: 1.50x, 4: 0.90x; it still pays at 4, the largest "
-        "tried.",
+        "Larger batches, estimated: 2.00x at 1, 1.50x at 2, 0.90x at 4; it still pays at 4, the "
+        "largest tried.",
     ]
 
 
@@ -47,7 +47,7 @@ def test_batches_that_disagree_say_nothing_of_where_it_pays() -> None:
     noise = {"4": 1.37, "8": 0.24, "16": 1.91, "32": 0.28, "64": 1.88}
     row = {**ROW, "batch_speedups": noise, "stops_paying_at": None, "largest_batch": 64}
     (text,) = verdict(row, [row], True)[1:]
-    assert "64: 1.88x; these disagree, something else was using the machine" in text
+    assert "1.88x at 64; these disagree, something else was using the machine" in text
     assert "still pays" not in text
     zigzag = {"1": 2.37, "8": 1.14, "16": 1.04, "32": 2.07, "64": 1.44}
     assert "disagree" in verdict({**row, "batch_speedups": zigzag}, [row], True)[1]
