@@ -38,7 +38,7 @@ from decoding.verification.acceptance import Acceptance
 
 DEFAULT_GAMMA = 8
 CHEAP_TREE = 1.25  # target passes that verifying EAGLE-2's tree may cost, to be drafted on a GPU
-# On a CPU every drafted or verified node costs time: fewer branches, and fewer nodes where nothing
+# Elsewhere every drafted or verified node costs time: fewer branches, and fewer nodes where nothing
 # says what a pass costs.
 CPU_TOP_K, CPU_NODES = 3, 10
 
@@ -61,9 +61,9 @@ def default_tree(
     named: EagleSettings, device: torch.device, verify_cost: Cost | None = None
 ) -> EagleTree:
     """The tree to draft where no other is asked for: the one that the checkpoint names (`named`);
-    else EAGLE-2's on a GPU where `verify_cost`, if known, says that it is cheap to verify; else one
+    else EAGLE-2's on CUDA where `verify_cost`, if known, says that it is cheap to verify; else one
     as large as pays, or a small one if `verify_cost` is None."""
-    usual, gpu = EagleTree(), device.type != "cpu"
+    usual, gpu = EagleTree(), device.type == "cuda"
     if named.top_k or named.total:
         return EagleTree(named.total, named.top_k or usual.top_k)
     if verify_cost is None:

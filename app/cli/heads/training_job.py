@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -12,16 +11,23 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from app.cli.heads.provenance import (
+    BARE_SOURCE,
+    contents,
+    essence,
+    identity,
+    read_object,
+    require_same_target,
+    words,
+)
 from app.cli.heads.target import load, save_model
 from app.cli.heads.training_data import conversations_of
 from app.cli.terminal import say
 from app.text.files import write_atomically
 from app.text.units import format_bytes
-from decoding.checkpoints.headers import weight_files
-from decoding.errors import InputError, reason_for
-from decoding.json_text import read_json
+from decoding.errors import InputError
 from decoding.training.log import ANSWERS, LOG
 
 if TYPE_CHECKING:
@@ -36,9 +42,7 @@ if TYPE_CHECKING:
     Examples = Conversations | FeatureCache
 
 BARE_TARGET = "target"  # in a folder of features: the target without its layers
-BARE_SOURCE = "target.json"  # beside it: which model it is of
 OPTIONS = "options.json"  # in the folder for checkpoints: what the training began with
-_SAMPLE = 1 << 20  # bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +86,7 @@ class TrainingJob:
             refuse_existing(self.out)
         self.config.require_shares(_processes())
         if self.offline and self.features and (bare := self.features / BARE_TARGET).is_dir():
-            _require_same_target(self.features, self.target)
+            require_same_target(self.features, self.target)
             return load(str(bare), self.device)
         model, tokenizer = load(self.target, self.device)
         if self.config.shard:
@@ -108,8 +112,8 @@ class TrainingJob:
         """The options that decide what each step learns."""
         c = self.config
         return {
-            "--data": _contents(self.data),
-            "--held-out": _contents(self.held_out or []),
+            "--data": contents(self.data),
+            "--held-out": contents(self.held_out or []),
             "--length": self.length,
             "--lr": c.lr or None,
             "--target-lr": c.target_lr or None,
@@ -125,17 +129,17 @@ class TrainingJob:
     def _require_same_options(self) -> None:
         """Raise InputError if what was begun with other options is to go on. The optimizer keeps
         its rates, and a step in other data is another one."""
-        begun = _read_object(self.work / OPTIONS)
+        begun = read_object(self.work / OPTIONS)
         if not begun:  # killed before its first step
             return
         for option, now in self._options().items():
             before = begun.get(option)
-            if _essence(before) != _essence(now):
+            if essence(before) != essence(now):
                 what = "began with"
-                if (was := _words(before)) == _words(now):
+                if (was := words(before)) == words(now):
                     was, what = "another content", "began when it had"
                 raise InputError(
-                    f"--resume: {option} is {_words(now)}, the training in {self.out} {what} "
+                    f"--resume: {option} is {words(now)}, the training in {self.out} {what} "
                     f"{was}: give the same, or a new folder for --out"
                 )
 
@@ -177,7 +181,7 @@ class TrainingJob:
             if is_first_process():
                 part = self.features / f"{BARE_TARGET}.part"
                 save_model(model, tokenizer, part, self.target)
-                source = json.dumps(_identity(self.target)) + "\n"
+                source = json.dumps(identity(self.target)) + "\n"
                 write_atomically(self.features / BARE_SOURCE, source, private=False)
                 part.rename(self.features / BARE_TARGET)
             nn.Module.to(model, device, precision)
@@ -200,77 +204,6 @@ def _require_disk_space(folder: Path, size: int) -> None:
     free = shutil.disk_usage(next(path for path in (folder, *folder.parents) if path.exists())).free
     if left > free:
         raise InputError(f"{folder} has room for {format_bytes(free)} only: choose another folder")
-
-
-def _contents(sources: Sequence[str]) -> list[list[str]]:
-    """Each FILE[:REPEAT[:KEY=VALUE]] with what tells its content, wherever the file lies."""
-    from decoding.training.data import DataSource
-
-    found = []
-    for source in sources:
-        _, _, how = source.partition(":")
-        path = DataSource.parse(source).path
-        if path.is_file():  # a pipe can be read only once
-            with path.open("rb") as file:
-                how = f"{hashlib.file_digest(file, 'sha256').hexdigest()} {how}"
-        found.append([source, how])
-    return found
-
-
-def _essence(value: object) -> object:
-    """What must be the same: of files their content."""
-    return [each[1:] for each in value] if isinstance(value, list) else value
-
-
-def _words(value: object) -> str:
-    if isinstance(value, list):
-        return " ".join(each[0] for each in value) or "not given"
-    if isinstance(value, bool):
-        return "given" if value else "not given"
-    return "not given" if value is None else str(value)
-
-
-def _identity(target: str) -> dict[str, str]:
-    """What tells a model from others: `target`, its folder or hub id; and of a folder a `digest` of
-    some of its weights, because whole ones would take minutes to read."""
-    folder = Path(target).expanduser()
-    files = weight_files(folder)
-    if not files:
-        return {"target": str(folder.resolve()) if folder.exists() else target}
-    found = hashlib.sha256()
-    for path in files:
-        size = path.stat().st_size
-        with path.open("rb") as file:
-            for start in (0, size // 2, max(size - _SAMPLE, 0)):
-                file.seek(start)
-                found.update(file.read(_SAMPLE))
-        found.update(str(size).encode())
-    return {"target": str(folder.resolve()), "digest": found.hexdigest()}
-
-
-def _require_same_target(features: Path, target: str) -> None:
-    """Raise InputError if the target that is kept without its layers is of another model. Of one
-    whose weights are gone only the name is compared."""
-    kept, given = _read_object(features / BARE_SOURCE), _identity(target)
-    by = "digest" if "digest" in kept and "digest" in given else "target"
-    if kept and kept.get(by) != given[by]:
-        raise InputError(
-            f"--target {target}: the features in {features} are of {kept.get('target')}: give "
-            "that, or a new folder for --features"
-        )
-
-
-def _read_object(file: Path) -> dict[str, Any]:
-    """What was noted in a JSON file; {} if there is none. Raises InputError."""
-    if not file.is_file():
-        return {}
-    try:
-        found = read_json(file)
-    except (OSError, ValueError) as error:
-        raise InputError(f"can't read {file}: {reason_for(error)}") from error
-    if not isinstance(found, dict):
-        raise InputError(f"{file} holds no JSON object")
-    return found
 
 
 def _wait_for(folders: Sequence[Path]) -> None:

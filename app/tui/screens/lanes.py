@@ -17,7 +17,7 @@ from app.tui.keys.bindings import VIEW_KEYS, allowed
 from app.tui.screens.lanes_layout import NARROW_COLUMNS, LanesLayout
 from app.tui.screens.projector import ProjectorScreen
 from app.tui.state.lane_state import Phase
-from app.tui.tokens.lens import NEXT_COLOR_BY, ColorBy
+from app.tui.tokens.lens import NEXT_COLOR_BY
 from app.tui.tokens.token_text import NEXT_MODE
 from app.tui.widgets.lane_grid import GONE
 from app.tui.widgets.lane_pane import LanePane
@@ -30,13 +30,6 @@ from app.tui.widgets.slider import Slider
 from app.tui.widgets.sliders_panel import SlidersPanel
 from app.tui.widgets.token_panel import TokenPanel
 from app.tui.widgets.token_view import TokenView
-
-COLORS_SHOW: dict[ColorBy, str] = {
-    "fate": "Colours: what became of each token",
-    "probability": "Colours: the target's probability of each token; bright is surprising",
-    "entropy": "Colours: how unsure the target was; bright is unsure",
-    "round": "Colours: every second round, what one target pass gave",
-}
 
 
 class MainScreen(LanesLayout):
@@ -369,7 +362,8 @@ class MainScreen(LanesLayout):
             mode = "glyphs" if self.app.no_color else "colour"
         color_by = NEXT_COLOR_BY[options.color_by]
         if self.size.width < NARROW_COLUMNS and not self.state.running:
-            self.state.show_notice(COLORS_SHOW[color_by])  # the verdict leaves no room for a legend
+            # the verdict leaves no room for the legend
+            self.state.show_notice(f"Colours show the {color_by} of each token")
         self._change_display(mode=mode, color_by=color_by)
 
     def _change_display(self, **changed: Any) -> None:

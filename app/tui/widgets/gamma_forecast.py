@@ -80,10 +80,13 @@ def forecast_for_lane(state: AppState, lane: LaneState) -> Forecast | None:
     others = [each for each in state.lanes.values() if each.strategy.on_target]
     one_pass = lane.strategy.one_pass
     fixed = one_pass or lane.static_tree  # a tree is as deep as it is
+    params = state.params
+    if state.played_again:  # with other settings than those of now
+        params = params_of_figures(lane, params, played_again=True)
     speed, alone = measured_speeds(state, lane)
     return forecast(
         lane.evidence,
-        lane.usual_gamma(params_of_figures(lane, state.params, state.played_again)),
+        lane.usual_gamma(params),
         before=state.runs.evidence_before(lane),
         speed=speed,
         alone=alone,
@@ -101,11 +104,8 @@ def forecast_line(found: Forecast, alpha: float | None, width: int, lane: int = 
     ahead = found.now > found.speeds[best]  # by too few rounds to call it the best
     each = -(-len(found.speeds) // COLUMNS)  # gammas that share a column
     styles = {now // each: "$warning", best // each: "$accepted"}
-    of = f"{lane}: " * bool(lane)
-    parts: list[str | tuple[str, str]] = [
-        f"{of}what if γ " if width >= WIDE else f"{of}γ " if of else ""
-    ]
-    parts.append("0")
+    named = f"{lane}: " * bool(lane) + "what if " * (width >= WIDE)
+    parts: list[str | tuple[str, str]] = [f"{named}γ " if named else "", "0"]
     for column, block in enumerate(speed_columns(peaks(found.speeds, each))):
         usual = "$foreground" if column * each <= seen else "$quiet"
         parts.append((block, styles.get(column, usual)))

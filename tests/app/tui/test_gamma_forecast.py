@@ -138,6 +138,24 @@ async def test_it_comes_with_enough_rounds_and_stays(play: Play) -> None:
         assert "the lane in focus does not draft" in row(stage)
 
 
+async def test_it_is_for_the_present_gamma_but_in_slow_motion(play: Play) -> None:
+    async with play(load=False, params=Params(gamma=2)) as stage:
+        await load(stage)
+        await stage.press("tab", "tab")
+        await stage.begin()
+        made = (replace(each, params=Params(gamma=2)) for each in steps(PAYING, 2, 40))
+        await stage.tell(prefilled("draft", "The"), *made)
+        await stage.finish()
+        assert "now γ2" in row(stage)
+        stage.app.change_params({"gamma": 5})
+        await stage.tell()
+        assert "now γ5" in row(stage)
+        await stage.press("space")
+        stage.clock.now += 1e6
+        await stage.tell()
+        assert "slow motion" in stage.text and "now γ2" in row(stage)
+
+
 async def test_the_rounds_of_all_answers_with_these_settings_count(play: Play) -> None:
     async with play(load=False, params=Params(gamma=2)) as stage:
         await load(stage)

@@ -540,6 +540,7 @@ def test_turn_after_turn(version: EagleVersion, sizes: dict[str, int], new: int)
         ("cuda", EagleSettings(), None, EagleTree(60, 10)),
         ("cpu", EagleSettings(), 1.2, EagleTree(None, 3)),
         ("cpu", EagleSettings(), None, EagleTree(10, 3)),
+        ("mps", EagleSettings(), None, EagleTree(10, 3)),
         ("cpu", EagleSettings(total=24), None, EagleTree(24, 10)),
         ("cuda", EagleSettings(total=None, top_k=4), 1.2, EagleTree(None, 4)),
     ],

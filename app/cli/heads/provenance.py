@@ -1,0 +1,86 @@
+"""Tells data and models from others: what a training began with, which target features are of."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from decoding.checkpoints.headers import weight_files
+from decoding.errors import InputError, reason_for
+from decoding.json_text import read_json
+
+BARE_SOURCE = "target.json"  # in a folder of features: which model they are of
+_SAMPLE = 1 << 20  # bytes
+
+
+def contents(sources: Sequence[str]) -> list[list[str]]:
+    """Each FILE[:REPEAT[:KEY=VALUE]] with what tells its content, wherever the file lies."""
+    from decoding.training.data import DataSource
+
+    found = []
+    for source in sources:
+        _, _, how = source.partition(":")
+        path = DataSource.parse(source).path
+        if path.is_file():  # a pipe can be read only once
+            with path.open("rb") as file:
+                how = f"{hashlib.file_digest(file, 'sha256').hexdigest()} {how}"
+        found.append([source, how])
+    return found
+
+
+def essence(value: object) -> object:
+    """What must be the same: of files their content."""
+    return [each[1:] for each in value] if isinstance(value, list) else value
+
+
+def words(value: object) -> str:
+    if isinstance(value, list):
+        return " ".join(each[0] for each in value) or "not given"
+    if isinstance(value, bool):
+        return "given" if value else "not given"
+    return "not given" if value is None else str(value)
+
+
+def identity(target: str) -> dict[str, str]:
+    """What tells a model from others: `target`, its folder or hub id; and of a folder a `digest` of
+    some of its weights, because whole ones would take minutes to read."""
+    folder = Path(target).expanduser()
+    files = weight_files(folder)
+    if not files:
+        return {"target": str(folder.resolve()) if folder.exists() else target}
+    found = hashlib.sha256()
+    for path in files:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            for start in (0, size // 2, max(size - _SAMPLE, 0)):
+                file.seek(start)
+                found.update(file.read(_SAMPLE))
+        found.update(str(size).encode())
+    return {"target": str(folder.resolve()), "digest": found.hexdigest()}
+
+
+def require_same_target(features: Path, target: str) -> None:
+    """Raise InputError if the target that is kept without its layers is of another model. Of one
+    whose weights are gone only the name is compared."""
+    kept, given = read_object(features / BARE_SOURCE), identity(target)
+    by = "digest" if "digest" in kept and "digest" in given else "target"
+    if kept and kept.get(by) != given[by]:
+        raise InputError(
+            f"--target {target}: the features in {features} are of {kept.get('target')}: give "
+            "that, or a new folder for --features"
+        )
+
+
+def read_object(file: Path) -> dict[str, Any]:
+    """What was noted in a JSON file; {} if there is none. Raises InputError."""
+    if not file.is_file():
+        return {}
+    try:
+        found = read_json(file)
+    except (OSError, ValueError) as error:
+        raise InputError(f"can't read {file}: {reason_for(error)}") from error
+    if not isinstance(found, dict):
+        raise InputError(f"{file} holds no JSON object")
+    return found
