@@ -22,9 +22,10 @@ STEADY = 0.1  # how far a speedup may be from the ratio of the speeds beside it
 class LaneScore:
     """One lane's results. `speed` (tokens per second) and `speedup` (over the autoregressive lane)
     are over all runs that count, which have `tokens` in all. `passes`, `tokens_per_pass` (tau),
-    `acceptance_rate`, the mean `round_seconds` and the drafter's share of it are the last run's.
-    `same_text`: as the autoregressive lane; None if that is not defined (yet). `sampled`: drawn at
-    a temperature above 0, so that texts may differ. `lossy`: the text does not follow the target's
+    `acceptance_rate`, the mean `round_seconds`, the drafter's share of it, and the share of the
+    rounds that drafted nothing because gamma was 0 (`undrafted`) are the last run's. `same_text`:
+    as the autoregressive lane; None if that is not defined (yet). `sampled`: drawn at a temperature
+    above 0, so that texts may differ. `lossy`: the text does not follow the target's
     distribution."""
 
     number: int
@@ -43,6 +44,7 @@ class LaneScore:
     acceptance_rate: float | None = None
     round_seconds: float = 0.0
     draft_share: float = 0.0
+    undrafted: float = 0.0
     same_text: bool | None = None
     sampled: bool = False
     lossy: bool = False
@@ -311,6 +313,12 @@ def _reason(slow: LaneScore, fast: LaneScore) -> str | None:
     if max(by_tokens, by_time) < math.log(WORTH):
         return None
     if by_tokens >= by_time:
+        if slow.undrafted > 0.5:
+            drafted = f"in only {1 - slow.undrafted:.0%}" if slow.undrafted < 1 else "in none"
+            return (
+                f"Lane {slow.number} drafted {drafted} of its rounds (γ 0): {slow_tau:.1f} tokens "
+                f"per pass, {fast_tau:.1f} in lane {fast.number}"
+            )
         rates = slow.acceptance_rate, fast.acceptance_rate
         if None not in rates and (slow.acceptance_rate or 0.0) >= (fast.acceptance_rate or 0.0):
             return (

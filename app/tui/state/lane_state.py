@@ -139,24 +139,30 @@ class LaneState:
 
     def gamma(self, own: Params) -> str | None:
         """The gamma in force under its `own` effective settings. For "auto" it is "a" and the
-        newest round's, or after the run the most frequent one, because the last rounds are cut
-        short. None for a strategy that does not draft."""
+        newest round's, "a off" where that drafted nothing, or after the run the most frequent one,
+        because the last rounds are cut short. None for a strategy that does not draft."""
         gamma = self.gamma_in(own)
         if gamma != "auto" or not self.round_events:
             return gamma
-        running = self.phase is Phase.RUNNING
-        return f"a{self.round_events[-1].round.gamma if running else self._most_frequent_gamma}"
+        if self.phase is Phase.RUNNING:
+            now = self._reachable(self.round_events[-1].round.gamma)
+        else:
+            now = self._most_frequent_gamma
+        return f"a{now or ' off'}"
 
     def gamma_in(self, own: Params) -> str | None:
         """The gamma that the lane's settings give; limited by the depth of a static tree."""
         if not self.info.default_gamma:
             return None
-        deepest = self.info.trees.get(self.tree, self.info.default_gamma)
         if own.gamma is None:
-            return str(deepest)
-        if self.strategy.one_pass and own.gamma != "auto":
-            return str(min(own.gamma, deepest))
-        return str(own.gamma)
+            return str(self.info.trees.get(self.tree, self.info.default_gamma))
+        return "auto" if own.gamma == "auto" else str(self._reachable(own.gamma))
+
+    def _reachable(self, gamma: int) -> int:
+        """No larger gamma makes a difference to a drafter of one pass, which has so many heads, or
+        a tree of so many levels."""
+        deepest = self.info.trees.get(self.tree, self.info.default_gamma)
+        return min(gamma, deepest) if self.strategy.one_pass else gamma
 
     def usual_gamma(self, params: Params) -> int:
         """The gamma in force as a number; for "auto" the most frequent one of the newest rounds."""
@@ -168,7 +174,7 @@ class LaneState:
     @property
     def _most_frequent_gamma(self) -> int:
         newest = [event.round.gamma for event in self.round_events[-NEWEST:]]
-        return max(newest, key=newest.count, default=self.info.default_gamma)
+        return self._reachable(max(newest, key=newest.count, default=self.info.default_gamma))
 
     def settings_of_rounds(self, ignored: Collection[str] = ()) -> Settings | None:
         """The settings that acted on the lane in its last run, without the `ignored` ones. None if

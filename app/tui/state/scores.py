@@ -30,7 +30,7 @@ def score_of(state: AppState, number: int, lane: LaneState, runs: Sequence[LaneR
     counted = [run.metrics for run in runs]
     if now and not (counted and state.runs.has(lane)):
         counted.append(now)
-    spent = now.decode_seconds if now else 0.0
+    spent, rounds = now.decode_seconds if now else 0.0, lane.evidence.rounds
     return LaneScore(
         number=number,
         title=lane.info.title,
@@ -44,8 +44,9 @@ def score_of(state: AppState, number: int, lane: LaneState, runs: Sequence[LaneR
         speed=spread(each.tokens_per_second for each in counted),
         speedup=spread(each.speedup for each in counted),
         tokens_per_pass=now.tokens_per_pass if now else None,
-        round_seconds=spent / len(lane.round_events) if lane.round_events else 0.0,
+        round_seconds=spent / rounds if rounds else 0.0,
         draft_share=now.draft_seconds / spent if now and spent else 0.0,
+        undrafted=1 - lane.evidence.asked.total() / rounds if rounds else 0.0,
         remote=lane.strategy.remote,
         same_text=same_text(state, lane),
         sampled=lane.sampled,

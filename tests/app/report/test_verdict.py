@@ -125,6 +125,15 @@ def test_why_a_lane_lost_tells_wrong_drafts_from_short_ones() -> None:
     )
 
 
+def test_a_lane_that_drafted_seldom_lost_by_that_and_not_by_wrong_guesses() -> None:
+    fast = replace(EAGLE, acceptance_rate=0.8, tokens_per_pass=6.0, round_seconds=0.02)
+    slow = score(2, "Draft model", 90.0, 1.5, tokens_per_pass=1.2, round_seconds=0.02)
+    seldom = replace(slow, acceptance_rate=0.5, undrafted=0.9)
+    assert "Lane 2 drafted in only 10% of its rounds" in str(why_slowest([AR, seldom, fast]))
+    never = replace(slow, tokens_per_pass=1.0, undrafted=1.0)
+    assert "Lane 2 drafted in none of its rounds" in str(why_slowest([AR, never, fast]))
+
+
 def test_few_tokens_and_impossible_speeds_are_nothing_to_be_proud_of() -> None:
     few = verdict([AR, score(4, "EAGLE-3", 138.0, 2.3, tokens=12)], "F5")
     assert few is not None and few.factor is None

@@ -142,6 +142,23 @@ async def test_a_gamma_that_is_chosen_round_by_round_shows_the_newest_one(play: 
         assert "γa5" in stage.text
 
 
+async def test_an_automatic_gamma_says_when_it_drafts_nothing_and_ends_with_the_heads(
+    play: Play,
+) -> None:
+    lanes = (lane("medusa", gamma=4, trees={"default": 4}),)
+    async with play(lanes=lanes, load=False, params=Params(gamma="auto")) as stage:
+        await stage.load(lanes)
+        await stage.begin("Hello", 0, "medusa")
+        step = stepped("medusa", ["sky"], [], "is")
+        deep, none = (replace(step, round=replace(step.round, gamma=gamma)) for gamma in (6, 0))
+        await stage.tell(deep)
+        assert "γa4" in stage.text  # it has four heads
+        await stage.tell(none, none)
+        assert "γa off" in stage.text
+        await stage.tell(Finished("medusa", "length"))
+        assert "γa off" in stage.text
+
+
 async def test_mouse_click_drag_and_wheel(play: Play) -> None:
     async with play() as stage:
         slider = stage.app.main.query_one("#temperature", Slider)
