@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList
@@ -16,6 +15,7 @@ from textual.widgets.option_list import Option
 from app.text.prompt_file import Request
 from app.text.terminal_text import shortened
 from app.tui.keys.key_names import first_key
+from app.tui.widgets.keyed_box import KeyedBox
 
 
 class ExamplesScreen(ModalScreen[str | None]):
@@ -33,11 +33,11 @@ class ExamplesScreen(ModalScreen[str | None]):
         self._shown: list[str | None] = []  # line by line: a prompt, or None at a heading
 
     def compose(self) -> ComposeResult:
-        with Vertical(id="examples", classes="kept") as box:
+        with KeyedBox(id="examples", classes="kept") as box:
             box.border_title = "Example prompts"
             close = first_key(self, "dismiss(None)")
-            box.border_subtitle = Content(
-                f"↳ follows the question above it · Enter takes one · {close} closes"
+            box.show_keys(
+                ["Enter takes one", f"{close} closes", "↳ follows the question above it"]
             )
             yield Input(compact=True, placeholder="Type to filter")
             yield OptionList()

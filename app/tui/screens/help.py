@@ -58,7 +58,7 @@ class HelpScreen(ModalScreen[None]):
             box.border_title = "Help"
             close, find, tour = (first_key(self, action) for action in ("leave", "filter", "tour"))
             box.show_keys(
-                ["↑ ↓ scroll", f"{close} closes", f"{tour} shows you around", f"{find} filters"]
+                [f"{close} closes", f"{find} filters", f"{tour} shows you around", "↑ ↓ scroll"]
             )
             yield Input(compact=True, placeholder="Type to filter")
             yield Static("Tokens", classes="heading -first")

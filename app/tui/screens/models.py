@@ -312,7 +312,7 @@ def entry_line(
     """Content, not str: a name may hold what looks like markup."""
     mark = ("● ", "$accepted") if loaded else "  "
     if public is not None and public.missing:
-        here = f"  {format_bytes(public.size)} to download · {public.fits}"
+        here = f"  ↓ {format_bytes(public.size)} · {public.fits}"
         return Content.assemble(mark, (str(entry), "bold"), (here, "$quiet"))
     if isinstance(entry, str):
         return Content.assemble(mark, (entry, "bold"), "  a named family")
@@ -322,7 +322,7 @@ def entry_line(
 
 def drafter_lines(options: ModelOptions) -> Content:
     """A line for each lane that needs more than the target."""
-    lines: list[Content] = []
+    lines = [Content.styled("What drafts for it:", "$quiet")]
     for part in drafter_status(options):
         name = f"{part.strategy:<7}"
         if part.source:
@@ -334,7 +334,7 @@ def drafter_lines(options: ModelOptions) -> Content:
 
 def part_lines(name: str, state: FamilyState | None) -> Content:
     """A line for each part of a public family."""
-    lines: list[Content] = []
+    lines = [Content.styled("Its parts, ✓ if they are here:", "$quiet")]
     for role, part in PUBLIC_FAMILIES[name].parts.items():
         line = f"{role:<7} {part.source}  {format_bytes(part.size)}  {part.licence}"
         here = state is not None and role not in state.missing

@@ -59,12 +59,22 @@ class PresetsScreen(SavedList[str, tuple[str, dict[str, Any]]]):
             values = validate_preset(self._all[entry])
         except ValueError as error:
             return Content(f"✗ {entry:<{NAME_CHARACTERS}}  {error}")
-        mark = "●" if values.items() <= self._present.items() else " "
+        mark = "●" if entry in self._in_force else " "
         name = shortened(entry, NAME_CHARACTERS)
         return Content.assemble(
-            f"{mark} {name:<{NAME_CHARACTERS}}  ",
-            (f"{describe_settings(values)}{'  built in' * (entry in self._coming)}", "$quiet"),
+            f"{mark} {name:<{NAME_CHARACTERS}}  ", (describe_settings(values), "$quiet")
         )
+
+    @property
+    def _in_force(self) -> set[str]:
+        """The presets that say most of the present settings, and nothing else."""
+        present = self._present.items()
+        sizes = {
+            name: len(values)
+            for name, values in self._all.items()
+            if isinstance(values, Mapping) and values.items() <= present
+        }
+        return {name for name, size in sizes.items() if size == max(sizes.values())}
 
     def name_of(self, entry: str) -> str:
         return entry
@@ -90,9 +100,8 @@ class PresetsScreen(SavedList[str, tuple[str, dict[str, Any]]]):
     def delete(self, entry: str) -> None:
         self._presets.delete(entry)
 
-    def require_own(self, entry: str) -> None:
-        if entry in self._coming:
-            raise InputError(f"“{entry}” is built in and can't be changed")
+    def is_own(self, entry: str) -> bool:
+        return entry not in self._coming
 
 
 def describe_settings(values: Mapping[str, Any]) -> str:

@@ -20,6 +20,7 @@ from decoding.errors import InputError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+OF_OWN = ("delete", "rename")  # actions
 NAME_CHARACTERS = 30  # in what is said of an entry
 
 
@@ -76,8 +77,13 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
     def delete(self, entry: Item) -> None:
         raise NotImplementedError
 
+    def is_own(self, entry: Item) -> bool:
+        """Whether an entry can be renamed and deleted."""
+        return True
+
     def require_own(self, entry: Item) -> None:
-        """Raises InputError for an entry that can be neither renamed nor deleted."""
+        if not self.is_own(entry):
+            raise InputError(f"“{self.name_of(entry)}” is built in and can't be changed")
 
     def deleted_notice(self, entry: Item) -> str:
         return f"“{shortened(self.name_of(entry), NAME_CHARACTERS)}” is deleted"
@@ -139,7 +145,11 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
 
     def say(self, text: str = "") -> None:
         """Show the available keys in the edge, or a question."""
-        can = [f"{first_key(self, action)} {what}" for action, what in self.KEYS.items()]
+        can = [
+            f"{first_key(self, action)} {what}"
+            for action, what in self.KEYS.items()
+            if action not in OF_OWN or self.here is None or self.is_own(self.here)
+        ]
         close = f"{first_key(self, 'leave')} closes"
         can = [f"Enter {self.ENTER}", close, *can] if self._entries else [close]
         self.query_one(KeyedBox).show_keys([text] if text else can)

@@ -310,7 +310,7 @@ async def test_a_public_family_is_downloaded_after_a_question_while_all_goes_on(
     async with play(library=replace(LIBRARY, public=public)) as stage:
         await stage.load()
         await stage.press("f6")
-        await stage.until(lambda: "smollm2  3.4 GiB to download · fits" in stage.text)
+        await stage.until(lambda: "smollm2  ↓ 3.4 GiB · fits" in stage.text)
         await stage.press("down", "down")
         assert "SmolLM2-1.7B-Instruct  3.2 GiB  Apache-2.0" in stage.text
         await stage.press("enter")

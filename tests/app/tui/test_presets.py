@@ -29,7 +29,8 @@ def asked(stage: Stage) -> Params:
 async def test_one_that_comes_along_is_used(play: Play, presets: Presets) -> None:
     async with play(presets=presets, params=Params(gamma=3, max_new_tokens=100)) as stage:
         await stage.press("f4")
-        assert "● greedy" in stage.text and "temp 0.00  built in" in stage.text
+        assert "● greedy" in stage.text and "temp 0.00" in stage.text
+        assert "d deletes" not in stage.text  # it is built in
         highlighted = stage.app.screen.query_one(OptionList).render_line(0)
         assert all(contrast_of(part.style) >= 4.5 for part in highlighted if part.text.strip())
         await stage.press("down", "enter")
@@ -51,7 +52,7 @@ async def test_the_models_own_sampling(play: Play, presets: Presets) -> None:
         await stage.press("escape")
         await stage.tell(Loaded("m", "cpu", "float32", 1, 99, LANES, sampling=sampling))
         await stage.press("f4")
-        assert "temp 0.60 · top-p 0.90 · top-k 20  built in" in stage.text
+        assert "temp 0.60 · top-p 0.90 · top-k 20" in stage.text
         await stage.press("d", "d")
         assert "“model” is built in and can't be changed" in stage.text
         await stage.press("enter")
@@ -75,6 +76,19 @@ async def test_save_rename_delete(play: Play, presets: Presets) -> None:
         for key in ("d", "r"):  # now one that is built in is highlighted
             await stage.press(key)
             assert "is built in and can't be" in stage.text and "once more" not in stage.text
+
+
+async def test_only_the_preset_that_says_most_of_the_settings_is_marked(
+    play: Play, presets: Presets
+) -> None:
+    async with play(presets=presets, params=Params(gamma=3)) as stage:
+        await stage.press("f4")
+        assert "● greedy" in stage.text
+        await stage.press("s")
+        await stage.type("mine")
+        await stage.press("enter")  # it says the temperature, as “greedy” does, and the rest
+        assert "● mine" in stage.text and "● greedy" not in stage.text
+        assert "d deletes" in stage.text
 
 
 def words(stage: Stage) -> str:
