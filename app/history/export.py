@@ -59,7 +59,8 @@ def markdown(recording: Recording, lanes: Collection[str] | None = None) -> str:
             for name, lane in turn.lanes.items()
             if lanes is None or name in lanes
         }
-        parts += [f"## {turn.started.turn + 1}", quoted(turn.started.prompt), _table(turn, titles)]
+        parts += [f"## {turn.started.turn + 1}", quoted(turn.started.prompt)]
+        parts += [_settings(run), _table(turn, titles)]
         titles_of: dict[str, list[str]] = {}
         for name, title in titles.items():
             titles_of.setdefault(turn.lanes[name].text, []).append(title)
@@ -80,6 +81,16 @@ def _settings_of_run(turn: RecordedTurn) -> dict[str, Any]:
         used = flat(params) if params else {}
         values |= {name: used[name] for name in used if name not in lane.info.overrides}
     return values
+
+
+def _settings(run: Mapping[str, Any]) -> str:
+    """The temperature, and what differs from the defaults."""
+    defaults = flat(Params())
+    return ", ".join(
+        f"{name.replace('_', ' ')} {value}"
+        for name, value in run.items()
+        if name == "temperature" or value != defaults[name]
+    )
 
 
 def _title(lane: LaneInfo, run: Mapping[str, Any]) -> str:

@@ -23,11 +23,12 @@ AXIS_CELLS = 6  # narrower plots have no axis
 WINDOW = 8  # rounds in a moving average
 
 
-def accepted_lines(histogram: Sequence[int], width: int) -> Content:
-    """How many rounds had 0, 1, 2, ... accepted tokens. There must be a round."""
+def accepted_lines(histogram: Sequence[int], drafted: int, width: int) -> Content:
+    """How many rounds had 0, 1, 2, ... accepted tokens, of the `drafted` ones of all rounds, which
+    a tree has more of than levels. There must be a round."""
     top, rounds = max(histogram), sum(histogram)
     cells = max(4, width - 14)
-    rows = [_heading("accepted in a round")]
+    rows = [_heading(f"accepted in a round, of {drafted / rounds:.1f} drafted on average")]
     for length, count in enumerate(histogram):
         rows.append(
             Content.assemble(

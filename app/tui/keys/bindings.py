@@ -25,6 +25,7 @@ KEY_BAR = (
 ALWAYS_IN_BAR = ("help", "quit")
 BAR_NAMES = {
     **{"command_palette": "Palette", "focus_prompt": "Write", "conversations": "Open"},
+    "scoreboard": "Scores",
     **{"round(-1)": "Back", "round(1)": "Forward"},
 }
 # Actions that need a running model.
@@ -211,14 +212,15 @@ def lane_key(binding: Binding) -> bool:
 class KeyContext:
     """What of the screen decides on its keys. `typing`: characters go to the prompt; `slider`: one
     has the focus, `number`: one is typed there; `looking`: a panel is open, `alone`: in place of
-    the lanes; `cursor`: the pane in focus has one; `searching`: words are marked in it, `missing`:
-    it has none of them."""
+    the lanes; `scores`: the scoreboard is shown; `cursor`: the pane in focus has one; `searching`:
+    words are marked in it, `missing`: it has none of them."""
 
     typing: bool
     slider: bool
     number: bool
     looking: bool
     alone: bool
+    scores: bool
     cursor: bool
     zoomed: bool
     searching: bool
@@ -242,7 +244,7 @@ def key_bar_state(state: AppState, here: KeyContext) -> BarState:
     hidden = set() if answering else {"step", "step_all"}
     if not (slow or state.replay is not None):
         hidden |= {"speed(-1)", "speed(1)"}
-    if not (answering or state.turns):
+    if not (answering or state.turns) or state.replay_over:
         hidden.add("pause")
     if (state.running and not state.silent) or not (state.turns or state.gone or state.silent):
         hidden.add("again")
@@ -276,6 +278,7 @@ def key_bar_state(state: AppState, here: KeyContext) -> BarState:
         *(hits if here.searching and not here.typing else ()),
         *(("step", "step_all") if state.paused and not here.typing else ()),
         *(() if begun or here.slider else ("conversations",)),
+        *(() if elsewhere or here.cursor or here.scores or not state.turns else ("scoreboard",)),
     )
     return BarState(names, hidden, needed)
 

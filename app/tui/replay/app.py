@@ -50,7 +50,7 @@ class ReplayApp(SpecchatApp):
         await super().pump()
         self.state.paused = self.player.paused
         if (progress := progress_line(self.player)) != self.state.replay:
-            self.state.replay = progress
+            self.state.replay, self.state.replay_over = progress, self.player.over
             self.main.show_state()
 
     def action_pause(self) -> None:

@@ -36,9 +36,7 @@ class ExamplesScreen(ModalScreen[str | None]):
         with KeyedBox(id="examples", classes="kept") as box:
             box.border_title = "Example prompts"
             close = first_key(self, "dismiss(None)")
-            box.show_keys(
-                ["Enter takes one", f"{close} closes", "↳ follows the question above it"]
-            )
+            box.show_keys(["Enter takes one", f"{close} closes", "↳ follows the question above it"])
             yield Input(compact=True, placeholder="Type to filter")
             yield OptionList()
 

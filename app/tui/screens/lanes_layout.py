@@ -310,6 +310,7 @@ class LanesLayout(Screen[None]):
             number=slider is not None and slider.typed is not None,
             looking=self.open is not None,
             alone=self.panel_alone,
+            scores=any(panel.id == "scores" for panel in self.panels),
             cursor=view is not None and view.cursor is not None,
             zoomed=self.zoomed,
             searching=bool(self.searched),

@@ -66,6 +66,7 @@ class AppState:
     sent: str = ""  # a prompt that the engine has not begun to answer
     differing: set[int] = field(default_factory=set)  # turns whose lanes did not all say the same
     replay: str | None = None  # progress of a replay; None in a live session
+    replay_over: bool = False
     keys: Mapping[str, str] = field(default_factory=dict)  # labels of keys by binding id
     notice: str = ""
     notice_seconds: float | None = None  # how much longer it stays; None: until the next one

@@ -93,7 +93,7 @@ class FiguresPanel(Panel):
             self._tau_range.update(range_line("tokens per pass (τ)", figures.taus, end, 1))
             self._speed_range.update(range_line("tok/s", figures.speeds, end, 0))
         if end and drafts:
-            self._accepted.show(partial(accepted_lines, figures.histogram))
+            self._accepted.show(partial(accepted_lines, figures.histogram, figures.stats.drafted))
             ends = figures.ends + state.runs.ends_before(lane) if whole else figures.ends
             over = ends.total() if ends.total() > end else None
             self._positions.show(partial(position_lines, positions(ends), over))

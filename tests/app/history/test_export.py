@@ -21,7 +21,7 @@ def test_markdown() -> None:
     made.turns[1].lanes["ar"].steps.pop()  # so that the answers differ
     text = markdown(made)
     assert text.startswith("# Numbers\n\ndemo · cpu float32 · seed 42 · 2026-11-21\n\nspeedup: ")
-    assert "\n\n## 1\n\n> Count!" in text
+    assert "\n\n## 1\n\n> Count!\n\ntemperature 0.5\n\n| lane |" in text
     assert "| Autoregressive | 3 | 100.0 | 1.00× |  | 1.00 |  |" in text
     assert "| Draft model (gamma 2) | 5 | 200.0 | 2.00× | 50% | 2.00 | no |" in text
     assert "> And on?\n> Please." in text

@@ -266,3 +266,18 @@ async def test_no_text_speaks_of_a_key_that_was_changed(
         await look(app.action_help)
         lanes = " ".join(keys[f"view.lane{number}"] for number in range(1, 6))
         assert lanes in said(stage.help_text)
+
+
+async def test_where_the_scoreboard_has_no_room_the_key_bar_offers_it(play: Play) -> None:
+    async with play((60, 24)) as stage:
+        await stage.press("escape")
+        assert "r Scores" not in stage.text  # nothing was measured
+        await stage.press("i")
+        await stage.begin()
+        await stage.finish()
+        await stage.press("escape")
+        bar = stage.text.splitlines()[-1]
+        for shown in ("i Write", "Space Slow motion", "r Scores", "F1 Help", "Ctrl+Q Quit"):
+            assert shown in bar
+        await stage.press("r")
+        assert "r Scores" not in stage.text.splitlines()[-1]  # Esc leads back

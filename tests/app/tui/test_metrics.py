@@ -54,8 +54,8 @@ def test_a_bar_is_drawn_in_eighths_and_shows_all_that_is_there() -> None:
 
 
 def test_accepted_tokens_of_a_round() -> None:
-    assert accepted_lines(Figures.of(ROUNDS).histogram, 22).plain.splitlines() == [
-        "accepted in a round",
+    assert accepted_lines(Figures.of(ROUNDS).histogram, 12, 22).plain.splitlines() == [
+        "accepted in a round, of 3.0 drafted on average",
         " 0 ████        1  25%",
         " 1 ████        1  25%",
         " 2             0   0%",

@@ -48,6 +48,7 @@ async def opened(size: tuple[int, int] = (100, 30)) -> AsyncIterator[Screen]:
 async def test_it_plays() -> None:
     async with opened() as screen:
         text = await screen.after(0.025)
+        assert "Space Pause" in text
         assert "› Count!" in text and "● 1 ar running 0/2" in text
         assert "▶ ──" in text and " of 1.20 s · 1×" in text and "seven" not in text
         text = await screen.after(0.08)
@@ -56,6 +57,7 @@ async def test_it_plays() -> None:
         assert "› And on?" in text and "Please.  (after 2 Draft model)" in text
         assert "2 Draft model γ2*" in text and "1st" not in text and "200.0 tok/s 2.00×" in text
         assert "no heads: give --medusa DIR" in text and "■ ━━" in text
+        assert "Space" not in text  # there is nothing to pause
         assert screen.app.state.lanes["draft:gamma=2"].tree == "wide"  # as its rounds had it
 
 

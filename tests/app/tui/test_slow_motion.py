@@ -207,6 +207,9 @@ async def test_the_projector_shows_the_number_and_the_speeds_in_digits(play: Pla
         assert "Ask something first" in stage.text
         await stage.press("Z")
         await stage.begin("Hello", 0, "ar", "draft")
+        await stage.press("Z")
+        assert "Too early to say" in stage.text and "Ask something first" not in stage.text
+        await stage.press("Z")
         for name, times in (("ar", 1.0), ("draft", 2.3)):
             now = replace(metrics(), speedup=times, tokens_per_second=60 * times)
             await stage.tell(prefilled(name, "A"), stepped(name, ["b"], [], "c", now))
