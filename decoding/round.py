@@ -26,23 +26,6 @@ class TokenFate(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class TokenEvent:
-    """One token for display.
-
-    `text` is what the token adds to the decoded output; it is empty while a character's bytes are
-    still incomplete and for special tokens. For rejected and dropped tokens, which never enter the
-    output, it is how they would have looked. `node` is the index in the round's tree, -1 for tokens
-    that were not drafted (first, bonus, correction).
-    """
-
-    id: int
-    text: str
-    fate: TokenFate
-    round: int
-    node: int = -1
-
-
-@dataclass(frozen=True, slots=True)
 class Pruned:
     """A guess below node `parent` that was pruned from the tree: its rank among the parent's
     guesses, and the drafter's probability of the whole path down to it."""

@@ -9,8 +9,9 @@ from typing import Any, Literal
 from app.servers.usage import Usage
 from app.strategies.lane_spec import Endpoint, LaneSpec
 from app.strategies.strategy import DEFAULT_TREE
+from app.text.token_event import TokenEvent
 from decoding.params import Params, with_settings
-from decoding.round import Round, TokenEvent, TokenProbs
+from decoding.round import Round, TokenProbs
 
 PIECE = -1  # in place of a token id: a piece of a server's text
 Schedule = Literal["fair", "race"]

@@ -16,13 +16,14 @@ from app.models.loaded import LoadedModels
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES
 from app.strategies.strategy import DEFAULT_TREE, NamedTree
+from app.text.token_event import TokenEvent
 from decoding.decoder import Decoder, FinishReason
 from decoding.drafters.base import TreeDrafter
 from decoding.logprobs import score_answer, score_first_token
 from decoding.model.target import Target
 from decoding.params import Params, with_settings
 from decoding.prefill import PrefilledPrompt
-from decoding.round import Round, TokenEvent, TokenProbs
+from decoding.round import Round, TokenProbs
 from decoding.stats import Stats
 from decoding.tokenizing.stopping import Stop
 from decoding.verification.penalties import penalize

@@ -19,9 +19,10 @@ from app.servers.protocol import Question
 from app.servers.usage import Usage, with_reported_counts
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES
+from app.text.token_event import TokenEvent
 from decoding.errors import InputError
 from decoding.params import Params, with_settings
-from decoding.round import Round, TokenEvent, TokenFate
+from decoding.round import Round, TokenFate
 from decoding.stats import Stats
 
 if TYPE_CHECKING:

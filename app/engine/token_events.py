@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from decoding.round import Round, TokenEvent, TokenFate, TokenProbs
+from app.text.token_event import TokenEvent
+from decoding.round import Round, TokenFate, TokenProbs
 from decoding.tokenizing.detokenizer import Detokenizer
 
 if TYPE_CHECKING:

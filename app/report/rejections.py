@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Self
 
-from decoding.round import Round, TokenEvent
+from app.text.token_event import TokenEvent
+from decoding.round import Round
 from decoding.stats import ratio
 
 Step = tuple[Round, Sequence[TokenEvent]]  # a round and its displayed tokens

@@ -17,8 +17,9 @@ from app.engine.events import (
     RunStarted,
 )
 from app.history.recording import Recording
+from app.text.token_event import TokenEvent
 from decoding.params import Params, SamplingParams
-from decoding.round import Pruned, Round, TokenEvent, TokenFate
+from decoding.round import Pruned, Round, TokenFate
 
 LANES = (
     LaneInfo("ar", "ar", "Autoregressive", True, None, True, 0),

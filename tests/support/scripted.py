@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 
 from app.engine.commands import Command
 from app.engine.events import Event, LaneInfo, Metrics, Prefilled, RoundFinished
+from app.text.token_event import TokenEvent
 from decoding.params import Params
-from decoding.round import Round, TokenEvent, TokenFate
+from decoding.round import Round, TokenFate
 
 C = TypeVar("C", bound=Command)
 

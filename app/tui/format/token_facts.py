@@ -7,11 +7,12 @@ from functools import cached_property
 
 from app.engine.events import PIECE, Prefilled, RoundFinished
 from app.text.terminal_text import one_line, token_name
+from app.text.token_event import TokenEvent
 from app.tui.format.numbers import ordinal, probability
 from app.tui.format.tree import explain_fate
 from app.tui.state.lane_state import LaneState
 from app.tui.tokens.probabilities import Source, entropy, target_p
-from decoding.round import Likely, Round, TokenEvent, TokenFate
+from decoding.round import Likely, Round, TokenFate
 
 MEANINGS = {
     TokenFate.FIRST: "the first token, from the prefill",

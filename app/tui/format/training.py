@@ -14,11 +14,12 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from app.text.token_event import TokenEvent
 from app.tui.format.bars import HEIGHTS, progress_bar
 from app.tui.tokens.token_text import DisplayOptions, RenderMode, TokenText
 from app.tui.tokens.wrapping import TokenStyle
 from decoding.errors import InputError
-from decoding.round import TokenEvent, TokenFate
+from decoding.round import TokenFate
 from decoding.training.log import (
     ANSWERS,
     LOG,

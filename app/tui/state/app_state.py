@@ -26,10 +26,10 @@ from app.engine.events import (
     RunStarted,
     Schedule,
 )
+from app.text.token_event import TokenEvent
 from app.tui.state.lane_state import PHASE_AT_END, LaneState, Phase
 from app.tui.state.session_runs import Prompt, SessionRuns
 from decoding.params import Params
-from decoding.round import TokenEvent
 
 
 @dataclass(slots=True)

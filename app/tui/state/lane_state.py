@@ -20,10 +20,11 @@ from app.engine.events import (
 from app.report.rejections import DraftOutcomes, LevelReader
 from app.strategies.registry import STRATEGIES
 from app.strategies.strategy import DEFAULT_TREE, DYNAMIC_TREE, Strategy
+from app.text.token_event import TokenEvent
 from app.tui.state.growing import Growing, Same
 from decoding.cost.evidence import Evidence
 from decoding.params import Params, flat, with_settings
-from decoding.round import Round, TokenEvent
+from decoding.round import Round
 
 Settings = tuple[Any, ...]  # a tree and the values of a strategy's settings
 NEWEST = 16  # rounds over which gamma "auto" is summarized

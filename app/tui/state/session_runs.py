@@ -9,10 +9,11 @@ from functools import partial
 
 from app.engine.events import Metrics, Schedule
 from app.report.verdict import exceeds_tau
+from app.text.token_event import TokenEvent
 from app.tui.state.growing import Growing, Same
 from app.tui.state.lane_state import LaneState, Phase, Settings
 from decoding.cost.evidence import Evidence
-from decoding.round import Round, TokenEvent
+from decoding.round import Round
 from decoding.stats import PathEnd, path_end
 
 Prompt = str | tuple[int, ...]  # its ids, where they are known

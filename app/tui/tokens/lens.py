@@ -5,9 +5,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import Literal
 
+from app.text.token_event import TokenEvent
 from app.tui.tokens.probabilities import Source, entropy, target_p
 from app.tui.tokens.wrapping import TokenStyle
-from decoding.round import TokenEvent, TokenFate
+from decoding.round import TokenFate
 
 ColorBy = Literal["fate", "probability", "entropy", "round"]
 

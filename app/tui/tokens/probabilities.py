@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.engine.events import Prefilled, RoundFinished
-from decoding.round import TokenEvent
+from app.text.token_event import TokenEvent
 
 Source = Prefilled | RoundFinished  # events with tokens
 

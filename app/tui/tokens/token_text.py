@@ -11,10 +11,11 @@ from typing import Literal, NamedTuple
 from app.engine.events import Prefilled, RoundFinished
 from app.text.plural import pluralize
 from app.text.terminal_text import cut, one_line, visible
+from app.text.token_event import TokenEvent
 from app.tui.tokens.lens import FATE_STYLES, ColorBy, token_style
 from app.tui.tokens.probabilities import Source
 from app.tui.tokens.wrapping import TokenStyle, Wrapper
-from decoding.round import TokenEvent, TokenFate
+from decoding.round import TokenFate
 from decoding.tokenizing.reasoning import CLOSE
 
 RenderMode = Literal["colour", "glyphs", "plain"]

@@ -9,11 +9,11 @@ from textual.content import Content
 from textual.geometry import Offset
 from textual.message import Message
 
+from app.text.token_event import TokenEvent
 from app.tui.keys.bindings import CURSOR_KEYS, SEARCH_KEYS
 from app.tui.tokens.token_text import DisplayOptions
 from app.tui.tokens.wrapping import Line, TokenStyle
 from app.tui.widgets.text_view import Runs, TextView, highlighted
-from decoding.round import TokenEvent
 
 
 class TokenView(TextView):

@@ -14,9 +14,10 @@ from app.engine.lane import Lane
 from app.engine.turn import answer_seed
 from app.models.loaded import LoadedModels
 from app.strategies.lane_spec import LaneSpec
+from app.text.token_event import TokenEvent
 from decoding.model.target import Target
 from decoding.params import Params, SamplingParams
-from decoding.round import Round, TokenEvent, TokenFate
+from decoding.round import Round, TokenFate
 from decoding.tokenizing.stopping import Stop
 from tests.support.families import build
 

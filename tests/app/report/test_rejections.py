@@ -18,7 +18,8 @@ from app.report.rejections import (
     levels_of,
     rejections,
 )
-from decoding.round import Round, TokenEvent, TokenFate
+from app.text.token_event import TokenEvent
+from decoding.round import Round, TokenFate
 from tests.support.rounds import CHAIN, TEXTS, TREE
 
 TOP = ((7, 0.5, 0.6), (6, 0.3, 0.4))

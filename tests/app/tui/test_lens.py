@@ -8,6 +8,7 @@ import pytest
 
 from app.engine.commands import RecordProbabilities
 from app.engine.events import Finished, RoundFinished
+from app.text.token_event import TokenEvent
 from app.tui.format.legend import legend
 from app.tui.format.status import status_left
 from app.tui.state.app_state import AppState
@@ -17,7 +18,7 @@ from app.tui.tokens.token_text import DisplayOptions
 from app.tui.tokens.wrapping import TokenStyle
 from app.tui.widgets.split_line import fitting
 from decoding.params import Params
-from decoding.round import TokenEvent, TokenFate, TokenProbs
+from decoding.round import TokenFate, TokenProbs
 from tests.support.contrast import contrast
 from tests.support.scripted import prefilled, stepped
 from tests.support.stage import Play, Stage

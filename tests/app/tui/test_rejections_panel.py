@@ -9,10 +9,11 @@ import pytest
 from app.engine.commands import MeasureAnswer, RecordProbabilities
 from app.engine.events import AnswerMeasured, Prefilled, RoundFinished, RunStarted
 from app.report.rejections import Rejection, TokenKind
+from app.text.token_event import TokenEvent
 from app.tui.format.rejections import COLUMNS, ordered
 from app.tui.widgets.rejections_panel import RejectionsPanel, RejectionTable
 from decoding.params import Params
-from decoding.round import Round, TokenEvent, TokenFate, TokenProbs
+from decoding.round import Round, TokenFate, TokenProbs
 from tests.support.rounds import CHAIN, TEXTS
 from tests.support.scripted import metrics, prefilled, stepped
 from tests.support.stage import LANES, Play, Stage

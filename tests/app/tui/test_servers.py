@@ -10,8 +10,9 @@ from app.engine.events import PIECE, Finished, LaneInfo, Prefilled, RoundFinishe
 from app.engine.metrics import metrics_of
 from app.servers.usage import Drafting, Usage, with_reported_counts
 from app.strategies.lane_spec import Endpoint
+from app.text.token_event import TokenEvent
 from app.tui.actions.lanes import LaneActions
-from decoding.round import Round, TokenEvent, TokenFate
+from decoding.round import Round, TokenFate
 from decoding.stats import Stats
 from tests.support.scripted import lane
 from tests.support.stage import Play, Stage

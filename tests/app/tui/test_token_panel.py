@@ -9,11 +9,12 @@ from textual.content import Content
 
 from app.engine.commands import RecordProbabilities
 from app.engine.events import Prefilled, RoundFinished
+from app.text.token_event import TokenEvent
 from app.tui.format.token_facts import TokenFacts, facts_here
 from app.tui.state.lane_state import LaneState
 from app.tui.widgets.token_panel import TokenScroll, Words
 from decoding.params import Params, with_settings
-from decoding.round import Round, TokenEvent, TokenFate, TokenProbs
+from decoding.round import Round, TokenFate, TokenProbs
 from tests.support.quiet import quiet
 from tests.support.rounds import CHAIN, TEXTS
 from tests.support.scripted import lane, metrics, prefilled, stepped
