@@ -12,6 +12,7 @@ from app.strategies.settings import SAMPLING
 from app.tui.actions.base import AppBase
 from app.tui.screens.advice import AdviceRequest, AdviceScreen
 from app.tui.state.lane_state import LaneState
+from decoding.params import Params, flat
 
 
 class AdviceActions(AppBase):
@@ -43,13 +44,22 @@ class AdviceActions(AppBase):
             return
         pins = {name: value for name, value in best["pins"].items() if name != "temperature"}
         kept = {name: value for name, value in lane.info.overrides.items() if name in SAMPLING}
-        own = ", ".join(f"{name} {value}" for name, value in pins.items()) or "its usual settings"
+        drafting = self._of_drafting(lane) | pins
+        own = ", ".join(f"{name} {value}" for name, value in drafting.items())
+        own = own or "its usual settings"
         label, key = self.state.label(lane.info.name), self.state.keys["run.undo"]
         if kept | pins == lane.info.overrides:
             self.show_notice(f"{label} has these settings already: {own}")
             return
         self.change_overrides(lane.info.name, kept | pins)
         self.show_notice(f"{label}: {own} ({key} takes it back)")
+
+    def _of_drafting(self, lane: LaneState) -> dict[str, Any]:
+        """What the sliders say for all lanes of how this one drafts, where that is not the usual:
+        it was measured so."""
+        run, usual = flat(self.state.params), flat(Params())
+        names = [name for name in lane.strategy.settings if name not in SAMPLING]
+        return {name: run[name] for name in names if run[name] != usual[name]}
 
     def _lane_of(self, strategy: str, checkpoint: str | None) -> LaneState | None:
         here = [self.lane_here] if self.lane_here else []

@@ -84,6 +84,15 @@ async def test_settings_that_a_lane_has_already_are_no_change(play: Play) -> Non
         assert "2 Draft model has these settings already: gamma 4" in stage.text
 
 
+async def test_usual_settings_are_those_of_the_sliders(play: Play) -> None:
+    best = [{**row, "pins": {}} for row in DOCUMENT["best"]]
+    async with play(params=Params(gamma="auto")) as stage:
+        await stage.press("f7")
+        await stage.tell(Advice(document={**DOCUMENT, "best": best}))
+        await stage.press("enter")
+        assert "2 Draft model has these settings already: gamma auto" in stage.text
+
+
 async def test_what_is_copied(play: Play) -> None:
     async with play() as stage:
         await stage.press("f7")
