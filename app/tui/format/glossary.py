@@ -22,7 +22,7 @@ TITLE = [
     ("cpu float32", "the device that the models run on, and their data type; threads: the CPU "
                     "threads that share a pass."),
     ("seed", "starts the random draws: the same seed, prompt and settings give the same tokens, "
-             "but not where you ask for another answer."),
+             "but not where you ask for another answer: that is draw 2."),
     ("○ ● ‖", "idle; running, with the number of lanes that are done; paused until you resume."),
 ]  # fmt: skip
 LENSES = [

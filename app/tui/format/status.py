@@ -26,7 +26,8 @@ def title_bar(state: AppState) -> tuple[list[Part], list[Part]]:
         facts.append((loaded.hardware, 4))
         facts += [(pluralize(loaded.threads, "thread"), 6)] if loaded.threads else []
     if state.seed is not None:
-        facts.append((f"seed {state.seed}", 2))
+        again = f", draw {state.draws}" if state.draws > 1 else ""
+        facts.append((f"seed {state.seed}{again}", 2))
     facts.append((state.schedule, 0))
     left = [Part("specchat", "bold $primary", 5)]
     for index, (fact, rank) in enumerate(facts):

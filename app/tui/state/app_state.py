@@ -37,6 +37,7 @@ class AppState:
     params: Params
     schedule: Schedule = "race"
     seed: int | None = None
+    draws: int = 1  # how often the last question was answered with other draws, the first included
     lanes: dict[str, LaneState] = field(default_factory=dict)
     loading: Loading | None = None
     loading_seconds: float = 0.0  # so far
@@ -317,6 +318,10 @@ class AppState:
             case RunStarted():
                 self.running, self.busy_lane, self.notice, self.sent = True, None, "", ""
                 self.turns, self.seed = event.turn + 1, event.seed
+                if event.replaces is not None:
+                    self.draws += 1
+                elif self.started is None or event.run != self.started.run:
+                    self.draws = 1
                 self.differing.discard(event.turn)
                 self.started, self.foreign, self.example = event, False, ""
                 for name, lane in self.lanes.items():

@@ -28,6 +28,7 @@ from app.engine.events import (
     RoundFinished,
     RunFinished,
     RunRejected,
+    RunStarted,
 )
 from app.text.prompt_file import Request
 from decoding.params import Params, SamplingParams
@@ -118,6 +119,15 @@ async def test_another_answer_is_drawn_only_where_there_is_another(play: Play) -
         stage.app.change_params({"temperature": 0.8})
         await stage.press("ctrl+r")
         assert stage.engine.asked(RunAgain) == [RunAgain(redraw=True)]
+        again = RunStarted(1, 0, "Hi", 3, 42, ("ar", "draft", "lookup"), replaces=0)
+        await stage.tell(again)
+        assert "seed 42, draw 2" in stage.text
+        await stage.finish(1)
+        await stage.tell(replace(again, replaces=None))  # the same draws once more
+        assert "seed 42, draw 2" in stage.text
+        await stage.finish(1)
+        await stage.begin("Next", 2)
+        assert "seed 42" in stage.text and "draw 2" not in stage.text
 
 
 async def test_keys_of_a_run_do_nothing_without_one(play: Play) -> None:
