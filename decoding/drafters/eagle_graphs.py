@@ -78,8 +78,8 @@ class LevelGraphs:
         grow: Callable[[Tensor, RunLevel], CandidatePool],
         eager: Callable[[], CandidatePool],
     ) -> CandidatePool:
-        """What `grow` returns for `hidden` [1, H], valid until the next call. `eager` does the same
-        without a graph: also the first time, which tells how many rows there will be."""
+        """What `grow` returns for `hidden` [1, H]. `eager` does the same without a graph: also the
+        first time, which tells how many rows there will be."""
         key = plan, gamma
         if key not in self._rows:
             pool = eager()
@@ -97,7 +97,7 @@ class LevelGraphs:
         known.buffers.fill(hidden)
         known.replay()
         assert known.pool is not None
-        return known.pool
+        return known.pool.copy()
 
     def _recording(
         self,

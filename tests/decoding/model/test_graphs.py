@@ -23,6 +23,7 @@ from decoding.model.graphs import SIZES, GraphForward, Work
 from decoding.model.lean import LeanForward
 from decoding.model.target import Target
 from decoding.params import Params, SamplingParams
+from decoding.round import Round
 from decoding.trees.draft import DraftTree
 from decoding.trees.shape import TreeShape, chain
 from decoding.trees.static import NAMED_TREES
@@ -52,9 +53,10 @@ LANES: dict[str, Callable[[Target, Target], Drafter | None]] = {
 def recordings(monkeypatch: pytest.MonkeyPatch) -> list[Work]:
     """From now on targets record on the CPU; what they have recorded."""
     made: list[Work] = []
+    recorder = recorded.Recorder()
 
     def record(work: Work, eager: Work) -> Work:
-        made.append(recorded.record(work, eager))
+        made.append(recorder(work, eager))
         return made[-1]
 
     monkeypatch.setattr(target_module, "recorder_for", lambda device: record)
@@ -124,6 +126,28 @@ def test_recorded_levels_draft_the_same(
     assert recordings
     monkeypatch.setattr(target_module, "recorder_for", lambda device: None)
     assert replayed == drafts()
+
+
+def test_the_probabilities_of_a_draft_outlive_the_pass_that_verifies_it(
+    recordings: list[Work], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Graphs share their scratch memory, in which EAGLE's guesses lie as well."""
+
+    def records() -> list[Round]:
+        drafter = eagle(Target(model(0)), tree=EagleTree(20, 4))
+        decoder = Decoder(drafter._target, drafter)
+        decoder.record_probabilities = True
+        decoder.start(PROMPT, Params(), 0)
+        return [decoder.step(Params(gamma=4)) for _ in range(4)]
+
+    replayed = records()
+    assert recordings
+    monkeypatch.setattr(target_module, "recorder_for", lambda device: None)
+    for got, expected in zip(replayed, records(), strict=True):
+        assert got.tokens == expected.tokens
+        assert got.q == pytest.approx(expected.q, rel=1e-3)
+        assert got.scores == pytest.approx(expected.scores, rel=1e-3)
+        assert [each.token for each in got.pruned] == [each.token for each in expected.pruned]
 
 
 def passes(target: Target) -> list[Any]:
