@@ -108,6 +108,22 @@ class LevelGraphs:
     ) -> RecordedLevels | None:
         if self._record is None:
             return None
+        try:
+            return self._record_levels(self._record, gamma, hidden, grow, eager)
+        except torch.OutOfMemoryError:  # another tree, or a later one, may fit
+            return None
+        except RuntimeError:  # not supported by the driver
+            self._record = None
+            return None
+
+    def _record_levels(
+        self,
+        record: Recorder,
+        gamma: int,
+        hidden: Tensor,
+        grow: Callable[[Tensor, RunLevel], CandidatePool],
+        eager: Callable[[], CandidatePool],
+    ) -> RecordedLevels | None:
         made = RecordedLevels(LevelBuffers(hidden, gamma, self._forward, self._cache))
         made.buffers.fill(hidden)
 
@@ -117,8 +133,5 @@ class LevelGraphs:
         def plainly() -> None:
             eager()
 
-        try:
-            made.replay = self._record(work, plainly)
-        except RuntimeError:  # not supported by the driver, or out of memory
-            self._record = None
+        made.replay = record(work, plainly)
         return None if made.replay is None else made

@@ -200,6 +200,20 @@ def test_after_a_failure_nothing_is_recorded(monkeypatch: pytest.MonkeyPatch) ->
     assert len(asked) == 1
 
 
+def test_a_pass_for_which_memory_is_short_is_launched_and_others_are_recorded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[None] = []
+
+    def short(work: Work, eager: Work) -> Work:
+        asked.append(None)
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(target_module, "recorder_for", lambda device: short)
+    assert passes(Target(model(0))) == passes(Target(model(0), graphs=False))
+    assert len(asked) == 2  # once a cache, the trial's at load among them
+
+
 def test_what_says_something_else_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     def stale(work: Work, eager: Work) -> Work:
         work()
