@@ -12,6 +12,7 @@ import torch
 from decoding.checkpoints.dialects import EagleVersion
 from decoding.decoder import Decoder
 from decoding.drafters import eagle as eagle_module
+from decoding.drafters import eagle_graphs
 from decoding.drafters.base import Drafter
 from decoding.drafters.draft_model import DraftModel
 from decoding.drafters.eagle import EagleTree
@@ -115,13 +116,15 @@ def test_recorded_levels_draft_the_same(
         decoder = Decoder(drafter._target, drafter)
         decoder.start(PROMPT, Params(), 0)
         before = drafter._cache.capacity
-        records = [decoder.step(Params(gamma=gamma)) for gamma in 5 * (4, 4, 3, 4)]
+        records = [decoder.step(Params(gamma=gamma)) for gamma in 6 * (4, 4, 3, 4)]
         assert drafter._cache.capacity > before
         if drafter._graphs is not None:
-            assert drafter._graphs._recorded and all(drafter._graphs._recorded.values())
+            made = drafter._graphs._recorded
+            assert {gamma for _, gamma in made} == {3, 4} and all(made.values())
         return [(record.tokens, record.parents) for record in records]
 
     monkeypatch.setattr(eagle_module, "TreeCache", partial(TreeCache, capacity=16))
+    monkeypatch.setattr(eagle_graphs, "OFTEN", 2)
     replayed = drafts()
     assert recordings
     monkeypatch.setattr(target_module, "recorder_for", lambda device: None)
@@ -148,6 +151,19 @@ def test_the_probabilities_of_a_draft_outlive_the_pass_that_verifies_it(
         assert got.q == pytest.approx(expected.q, rel=1e-3)
         assert got.scores == pytest.approx(expected.scores, rel=1e-3)
         assert [each.token for each in got.pruned] == [each.token for each in expected.pruned]
+
+
+@pytest.mark.usefixtures("recordings")
+def test_a_depth_that_comes_up_rarely_is_not_recorded() -> None:
+    """Each recording is a pause, and the last rounds of an answer have all kinds of depths."""
+    drafter = eagle(Target(model(0)), tree=EagleTree(20, 4))
+    decoder = Decoder(drafter._target, drafter)
+    for _ in range(2):
+        decoder.start(PROMPT, Params(), 0)
+        for gamma in (4, 4, 4, 3, 2, 1):
+            decoder.step(Params(gamma=gamma))
+    assert drafter._graphs is not None
+    assert {gamma for _, gamma in drafter._graphs._recorded} == {4}
 
 
 def passes(target: Target) -> list[Any]:
