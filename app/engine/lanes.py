@@ -9,14 +9,13 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-import torch
-
 from app.engine.commands import AddLane, LaneChange, OpenModels, RemoveLane, SetLanes, SetOverrides
 from app.engine.events import LaneInfo, LanesChanged, Loaded, Loading
 from app.engine.lane import Lane
 from app.engine.lane_turn import AnyLane
 from app.engine.mailbox import Mailbox
 from app.engine.memory import memory, weights
+from app.engine.out_of_memory import empty_device_caches
 from app.engine.server_lane import ServerLane, served_model
 from app.models.load_models import load_drafter, load_models
 from app.models.loaded import LoadedModels
@@ -114,8 +113,7 @@ class Lanes:
         self._loop_thread.close()
         del self.models
         gc.collect()  # modules and the hooks on them hold each other
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
+        empty_device_caches()
         return request
 
     def apply_changes(self, idle: bool = True) -> None:

@@ -13,7 +13,8 @@ if TYPE_CHECKING:  # these import torch, which a session with only servers does 
     from app.engine.lane import Lane
     from app.models.loaded import LoadedModels
 
-_SIGNS = ("out of memory", "can't allocate memory", "not enough memory")  # CUDA's, and CPUs'
+# CUDA's, cuBLAS's, and CPUs'
+_SIGNS = ("out of memory", "_ALLOC_FAILED", "can't allocate memory", "not enough memory")
 
 
 def out_of_memory(error: BaseException) -> bool:
@@ -26,13 +27,10 @@ def out_of_memory(error: BaseException) -> bool:
 def free_lane_caches(lane: Lane) -> str:
     """Free the lane's caches, and return a line on what would fit now. The error must be gone by
     then: its traceback holds tensors."""
-    import torch
-
     rows, held = lane.cached_rows, lane.cache_bytes
     lane.free_caches()
     gc.collect()
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()
+    empty_device_caches()
     free = free_memory(lane.models)
     room = (
         f", room for about {int(free * rows / held)} tokens of this lane" if rows and held else ""
@@ -42,6 +40,16 @@ def free_lane_caches(lane: Lane) -> str:
         f"({format_bytes(free)} in total{room}); ask for less, switch lanes off, or "
         f"load with {_smaller(lane.models)}"
     )
+
+
+def empty_device_caches() -> None:
+    """Give memory that torch keeps for later back to the GPU."""
+    import torch
+
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+    elif torch.backends.mps.is_available():
+        torch.mps.empty_cache()
 
 
 def free_memory(models: LoadedModels) -> int:

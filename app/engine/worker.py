@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -120,6 +121,7 @@ class Worker:
         complaint = self._try_load(request)
         if complaint is None or (before is None and self._mailbox.models):
             return  # a failure is of no interest once other models are asked for
+        gc.collect()  # what was loaded in vain: there may be no room for both either
         restored = (
             before
             and before.options != request.options

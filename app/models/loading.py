@@ -77,10 +77,8 @@ def load_model(source: str, options: ModelOptions, progress: Progress = silent) 
                     ignore_mismatched_sizes=True,  # else it is refused without a name
                     **kwargs,
                 )
-    except torch.cuda.OutOfMemoryError as error:
-        raise InputError(
-            f"{display_name(source)} does not fit into the memory of {device}: try --quantize nf4"
-        ) from error
+    except torch.OutOfMemoryError as error:
+        raise InputError(_does_not_fit(source, device)) from error
     except Exception as error:  # hub, file system and pickle raise many kinds
         what = f"can't load the model {source}"
         if method := quantized_with(config):
@@ -101,14 +99,20 @@ def load_target(source: str, options: ModelOptions, progress: Progress = silent)
     model = load_model(source, options, progress)
     try:
         target = Target(model, options.graphs)
+        self_test(target)
     except InputError:
         raise
+    except torch.OutOfMemoryError as error:  # there was room for the weights alone
+        raise InputError(_does_not_fit(source, device_of(options.device))) from error
     except (TypeError, ValueError, ArithmeticError, LookupError) as error:
         raise InputError(
             f"{source}: no model can be built from its config.json: {clear_reason(error)}"
         ) from error
-    self_test(target)
     return target
+
+
+def _does_not_fit(source: str, device: str) -> str:
+    return f"{display_name(source)} does not fit into the memory of {device}: try --quantize nf4"
 
 
 def _refuse_other_weights(source: str, folder: Path, config: PreTrainedConfig) -> None:

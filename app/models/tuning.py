@@ -106,7 +106,7 @@ def medusa_tree(heads: MedusaHeads, target: Target, threads: int | None, cost: C
     if not heads.accuracy:
         return default_choices(heads, target, cost)
     accuracy = zlib.crc32(repr(heads.accuracy).encode())
-    which = f"{heads.count} heads {accuracy:08x} on {target.device.type}"
+    which = f"{heads.count} heads {accuracy:08x} on {device_name(target.device)}"
     key = _tree_key(_target_key(target, threads)) + which
     known = read_tree(_path(), key, heads.accuracy)
     before = read_asking(_path(), key) if known else None
@@ -117,6 +117,11 @@ def medusa_tree(heads: MedusaHeads, target: Target, threads: int | None, cost: C
     if (found, asking) != (known, before):
         _keep(key, {"choices": found, "asking": asking})
     return found
+
+
+def device_name(device: torch.device) -> str:
+    """A GPU by its kind: a machine may have several, of different speeds."""
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
 
 
 def _tree_key(target: str) -> str:

@@ -16,6 +16,7 @@ from decoding.trees.shape import chain
 PROMPT = 64  # tokens before the nodes
 SIZES = (1, 4, 8, 16, 32, 64)
 REPEATS = 5
+LARGEST_READ = 1 << 30  # bytes, more than any cache holds
 
 
 def seconds(work: Callable[[], object], device: torch.device, repeats: int = REPEATS) -> float:
@@ -33,9 +34,16 @@ def seconds(work: Callable[[], object], device: torch.device, repeats: int = REP
 
 def reading_seconds(nbytes: int, device: torch.device) -> float:
     """Time to read so many bytes once, from memory or a cache that holds them: a lower bound for a
-    pass over weights of that size."""
-    numbers = torch.ones(max(nbytes // 4, 1), device=device)
-    return seconds(numbers.sum, device)
+    pass over weights of that size. Beside a large model there may be no room for as much again, so
+    no more than `LARGEST_READ` are read, several times."""
+    times = -(-nbytes // LARGEST_READ) or 1
+    numbers = torch.ones(max(nbytes // times // 4, 1), device=device)
+
+    def work() -> None:
+        for _ in range(times):
+            numbers.sum()
+
+    return seconds(work, device)
 
 
 def pass_seconds(target: Target, nodes: int) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -13,6 +14,10 @@ from decoding.drafters.eagle_tree import TreePlan
 from decoding.model.cache import TreeCache
 from decoding.model.graphs import Recorder, Work
 from decoding.trees.draft import CandidatePool
+
+# A recording takes as long as about a dozen runs. So after the first, only a tree that comes up as
+# often as this is recorded: the last rounds of an answer have other depths.
+OFTEN = 8
 
 # Runs a level's nodes: the level, their tokens [n], the hidden states before them [n, H], and which
 # of the rows drafted so far (their own are the last) each of them sees, bool [n, m]. Returns the
@@ -69,6 +74,7 @@ class LevelGraphs:
         self._forward, self._cache, self._capacity = forward, cache, cache.capacity
         self._rows: dict[tuple[TreePlan, int], int] = {}  # that a tree's levels write
         self._recorded: dict[tuple[TreePlan, int], RecordedLevels | None] = {}
+        self._uses: Counter[tuple[TreePlan, int]] = Counter()
 
     def pool(
         self,
@@ -78,8 +84,8 @@ class LevelGraphs:
         grow: Callable[[Tensor, RunLevel], CandidatePool],
         eager: Callable[[], CandidatePool],
     ) -> CandidatePool:
-        """What `grow` returns for `hidden` [1, H], valid until the next call. `eager` does the same
-        without a graph: also the first time, which tells how many rows there will be."""
+        """What `grow` returns for `hidden` [1, H]. `eager` does the same without a graph: also the
+        first time, which tells how many rows there will be."""
         key = plan, gamma
         if key not in self._rows:
             pool = eager()
@@ -89,7 +95,10 @@ class LevelGraphs:
         if self._cache.capacity != self._capacity:  # the cache was reallocated
             self._capacity = self._cache.capacity
             self._recorded.clear()
+        self._uses[key] += 1
         if key not in self._recorded:
+            if self._recorded and self._uses[key] < OFTEN:
+                return eager()
             self._recorded[key] = self._recording(gamma, hidden, grow, eager)
         known = self._recorded[key]
         if known is None or known.replay is None:
@@ -97,7 +106,7 @@ class LevelGraphs:
         known.buffers.fill(hidden)
         known.replay()
         assert known.pool is not None
-        return known.pool
+        return known.pool.copy()
 
     def _recording(
         self,
@@ -108,6 +117,22 @@ class LevelGraphs:
     ) -> RecordedLevels | None:
         if self._record is None:
             return None
+        try:
+            return self._record_levels(self._record, gamma, hidden, grow, eager)
+        except torch.OutOfMemoryError:  # another tree, or a later one, may fit
+            return None
+        except RuntimeError:  # not supported by the driver
+            self._record = None
+            return None
+
+    def _record_levels(
+        self,
+        record: Recorder,
+        gamma: int,
+        hidden: Tensor,
+        grow: Callable[[Tensor, RunLevel], CandidatePool],
+        eager: Callable[[], CandidatePool],
+    ) -> RecordedLevels | None:
         made = RecordedLevels(LevelBuffers(hidden, gamma, self._forward, self._cache))
         made.buffers.fill(hidden)
 
@@ -117,8 +142,5 @@ class LevelGraphs:
         def plainly() -> None:
             eager()
 
-        try:
-            made.replay = self._record(work, plainly)
-        except RuntimeError:  # not supported by the driver, or out of memory
-            self._record = None
+        made.replay = record(work, plainly)
         return None if made.replay is None else made

@@ -183,10 +183,13 @@ class TreeCache(Cache):
 
     def reserve(self, rows: int) -> None:
         """Make room for `rows` rows in all. Capacity doubles, so growing costs O(1) copies per
-        row."""
+        row. It doubles also for a long prompt: with room for that alone, the first pass after it
+        would move every row again. And it stays a multiple of what masks are aligned to."""
         if rows <= self.capacity:
             return
-        capacity = max(rows, 2 * self.capacity)
+        capacity = self.capacity or rows
+        while capacity < rows:
+            capacity *= 2
         old, self._stores = self._stores, []
         for (device, heads, dim), group in self._groups.items():
             shape = (len(group), 1, heads, capacity)

@@ -46,27 +46,51 @@ def recorder_for(device: torch.device) -> Recorder | None:
 
 class CudaRecorder:
     """Records the graphs of one model, which share their scratch memory as they run one after the
-    other."""
+    other. So what a graph returns is only valid until another one runs."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
         self._pool = torch.cuda.graph_pool_handle()
+        # One for all graphs: in a pool, memory is shared within a stream only, and cuBLAS keeps
+        # up to 32 MiB for every stream that it was ever called on.
+        self._stream = torch.cuda.Stream(device)
+        self._failed: list[torch.cuda.CUDAGraph] = []
 
     def __call__(self, work: Work, eager: Work) -> Work | None:
-        own, current = torch.cuda.Stream(self._device), torch.cuda.current_stream(self._device)
+        own, current = self._stream, torch.cuda.current_stream(self._device)
         own.wait_stream(current)
         with torch.cuda.stream(own):
             for _ in range(WARM_UPS):  # libraries allocate, and choose their kernels
                 work()
         current.wait_stream(own)
         graph = torch.cuda.CUDAGraph()
-        # "thread_local": other threads may meanwhile do what a capture forbids
-        with torch.cuda.graph(graph, self._pool, own, capture_error_mode="thread_local"):
-            work()
+        try:
+            # `torch.cuda.graph` leaves its stream the current one if a capture fails
+            with torch.cuda.stream(current):
+                self._capture(graph, work)
+        except RuntimeError:
+            self._leave_pool(graph)
+            raise
         # Attention in a graph covers the whole capacity, which can cost more than launching.
         if self._seconds(graph.replay) >= self._seconds(eager):
             return None
         return graph.replay
+
+    def _capture(self, graph: torch.cuda.CUDAGraph, work: Work) -> None:
+        # "thread_local": other threads may meanwhile do what a capture forbids
+        with torch.cuda.graph(graph, self._pool, self._stream, capture_error_mode="thread_local"):
+            work()
+
+    def _leave_pool(self, graph: torch.cuda.CUDAGraph) -> None:
+        """After a failed capture: its end did not tell the allocator, which would go on to take
+        memory from the pool, and would refuse another capture there."""
+        index = torch.cuda.current_device() if self._device.index is None else self._device.index
+        try:
+            torch._C._cuda_endAllocateToPool(index, self._pool)
+        except (AttributeError, RuntimeError):  # the end did, as when memory ran out
+            return
+        self._failed.append(graph)  # the allocators may still ask it whether it is recording
+        self._pool = torch.cuda.graph_pool_handle()
 
     def _seconds(self, work: Work) -> float:
         """Time of a run, including the host's time for launching."""
@@ -132,7 +156,7 @@ class GraphForward:
 
     def __init__(self, lean: LeanForward, fold: int, record: Recorder) -> None:
         """`fold`: how often each row of a pass is repeated in a mask. Recording stops after a
-        failure."""
+        failure, unless that was a lack of memory."""
         self.layers: Sequence[LayerShape | None] = lean.layers
         self.devices = lean.devices
         self.vocab_size = lean.vocab_size
@@ -179,6 +203,23 @@ class GraphForward:
     ) -> RecordedPass | None:
         if self._record is None:
             return None
+        try:
+            return self._record_pass(self._record, size, tokens, positions, mask, cache)
+        except torch.OutOfMemoryError:  # another pass, or a later one, may fit
+            return None
+        except RuntimeError:  # not supported by the driver
+            self._record = None
+            return None
+
+    def _record_pass(
+        self,
+        record: Recorder,
+        size: int,
+        tokens: Tensor,
+        positions: Tensor,
+        mask: Tensor | None,
+        cache: TreeCache,
+    ) -> RecordedPass | None:
         lean, capacity = self._lean, cache.capacity
         table = lean.rope.reach(capacity)
         made = RecordedPass(Buffers(size, self._fold, capacity, like=table), table)
@@ -192,8 +233,5 @@ class GraphForward:
         def eager() -> None:
             lean(tokens, positions, mask, cache, False)
 
-        try:
-            made.replay = self._record(work, eager)
-        except RuntimeError:  # not supported by the driver, or out of memory
-            self._record = None
+        made.replay = record(work, eager)
         return None if made.replay is None else made

@@ -95,7 +95,7 @@ class TransformersForward:
         try:
             with finder.watching() if self.states else nullcontext():
                 logits = self._run(zero, zero, recorded)
-        except InputError:
+        except (InputError, torch.OutOfMemoryError):
             raise
         except Exception as error:  # models may need more than the cache offers
             raise InputError(

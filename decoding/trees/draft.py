@@ -68,6 +68,10 @@ class CandidatePool:
     width: int
     levels: int
 
+    def copy(self) -> CandidatePool:
+        tokens, parents, scores = self.tokens.clone(), self.parents.clone(), self.scores.clone()
+        return CandidatePool(tokens, parents, scores, self.width, self.levels)
+
     def columns(self) -> dict[str, Tensor]:
         """For each guess its token, its parent, and the probability of the path down to it."""
         scores = self.scores.exp()

@@ -15,6 +15,7 @@ from transformers import PreTrainedModel
 from decoding.cost.curve import Curve
 from decoding.decoder import Decoder
 from decoding.device import Download, download
+from decoding.drafters import eagle_graphs
 from decoding.drafters.base import Drafter
 from decoding.drafters.draft_model import DraftModel
 from decoding.drafters.eagle import Eagle, EagleTree
@@ -179,8 +180,11 @@ def test_what_a_graph_is_given_is_there_without_waiting(lane: str, settings: str
 
 
 @pytest.mark.parametrize("lane", ["eagle3", "eagle3-chain", "eagle3-static", "eagle1"])
-def test_recorded_levels_ask_nothing_of_the_host(lane: str) -> None:
+def test_recorded_levels_ask_nothing_of_the_host(
+    lane: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The launches of a round do not grow with its depth."""
+    monkeypatch.setattr(eagle_graphs, "OFTEN", 1)
 
     def repeated(work: Work, eager: Work) -> Work:
         work()  # what is prepared once

@@ -35,19 +35,37 @@ def tensors_of(values: Any) -> list[Tensor]:
     return [value for value in tree_leaves(values) if isinstance(value, Tensor)]
 
 
-def record(work: Callable[[], None], eager: Callable[[], None]) -> Callable[[], None]:
-    """As `decoding.model.graphs.Recorder`. What it returns always pays."""
-    work()  # what is prepared once is not a part of the recording
-    with Steps() as steps:
-        work()
+class Recorder:
+    """As `decoding.model.graphs.Recorder`. What it returns always pays. The recordings share their
+    scratch memory: a replay overwrites what others have made."""
 
-    def replay() -> None:
-        for func, args, kwargs, before in steps.taken:
-            read = {tensor.untyped_storage().data_ptr() for tensor in tensors_of((args, kwargs))}
-            now = tensors_of(func(*args, **kwargs))
-            for old, new in zip(before, now, strict=True):
-                assert old.shape == new.shape
-                if new.untyped_storage().data_ptr() not in read:  # neither a view nor in place
-                    old.copy_(new)
+    def __init__(self) -> None:
+        self._made: list[list[Tensor]] = []  # by each recording
 
-    return replay
+    def __call__(self, work: Callable[[], None], eager: Callable[[], None]) -> Callable[[], None]:
+        work()  # what is prepared once is not a part of the recording
+        with Steps() as steps:
+            work()
+        own = [tensor for step in steps.taken for tensor in made_by(step)]
+        self._made.append(own)
+
+        def replay() -> None:
+            for made in self._made:
+                for tensor in made if made is not own else ():
+                    tensor.zero_()
+            for step in steps.taken:
+                func, args, kwargs, before = step
+                now, made = tensors_of(func(*args, **kwargs)), made_by(step)
+                for old, new in zip(before, now, strict=True):
+                    assert old.shape == new.shape
+                    if any(old is each for each in made):
+                        old.copy_(new)
+
+        return replay
+
+
+def made_by(step: Step) -> list[Tensor]:
+    """Results of a step that are neither views nor in place."""
+    _, args, kwargs, results = step
+    read = {tensor.untyped_storage().data_ptr() for tensor in tensors_of((args, kwargs))}
+    return [result for result in results if result.untyped_storage().data_ptr() not in read]

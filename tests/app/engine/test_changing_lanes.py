@@ -10,6 +10,7 @@ from threading import Event
 from typing import Any
 
 import pytest
+import torch
 
 from app.config.model_options import ModelOptions
 from app.config.overrides import parse_strategies
@@ -38,6 +39,7 @@ from app.engine.events import (
 from app.engine.lane import Lane
 from app.models.load_models import load_models
 from app.strategies.lane_spec import LaneSpec
+from decoding.errors import InputError
 from tests.support.listening import LONG, Listener, Open, ids_of, lanes_of, of, reason_of
 
 
@@ -256,6 +258,30 @@ def test_the_first_are_freed_before_the_others_are_loaded(
     listener.session.send(OpenModels(options, parse_strategies("ar")))
     listener.wait(Loaded)
     assert alive == [False] * 4
+
+
+def test_what_was_loaded_in_vain_is_freed_before_the_first_are_loaded_again(
+    open_session: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listener = open_session("ar")
+    listener.loaded()
+    load: Any = vars(lanes_module)["load_models"]
+    in_vain: list[weakref.ref[Any]] = []
+    alive: list[bool] = []
+
+    def failing(options: ModelOptions, *rest: Any) -> Any:
+        if options.target != "/too/large":
+            alive.extend(ref() is not None for ref in in_vain)
+            return load(options, *rest)
+        module = torch.nn.Linear(1, 1)
+        module.register_forward_hook(lambda *_: module)  # hooks hold models, which hold hooks
+        in_vain.append(weakref.ref(module))
+        raise InputError("/too/large does not fit into the memory of cuda")
+
+    monkeypatch.setattr(lanes_module, "load_models", failing)
+    listener.session.send(OpenModels(ModelOptions("/too/large"), parse_strategies("ar")))
+    assert listener.wait(LoadFailed).kept
+    assert alive == [False]
 
 
 def test_a_thread_that_breaks_says_so(open_session: Open, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -383,6 +383,7 @@ def test_a_lane_without_memory_gives_back_what_it_had_and_says_what_would_fit(
         (MemoryError(), True),
         (RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: 9"), True),
         (RuntimeError("CUDA error: out of memory"), True),
+        (RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate`"), True),
         (RuntimeError("shapes differ"), False),
         (ValueError("out of memory"), False),
     ],

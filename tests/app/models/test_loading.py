@@ -34,6 +34,23 @@ def folder(family_folders: FamilyFolders, tmp_path: Path) -> Path:
     return tmp_path / "model"
 
 
+@pytest.mark.parametrize("where", ["forward", "self_test"])
+def test_a_model_whose_passes_have_no_room_does_not_fit(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    """Not one that is not supported."""
+
+    def full(*args: object, **kwargs: object) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    if where == "forward":
+        monkeypatch.setattr(tf.LlamaModel, "forward", full)
+    else:
+        monkeypatch.setattr("app.models.loading.self_test", full)
+    with pytest.raises(InputError, match="does not fit into the memory of cpu"):
+        load_target(str(folder), ModelOptions(str(folder), device="cpu", dtype="float32"))
+
+
 def change_config(folder: Path, **changes: Any) -> None:
     config = json.loads((folder / "config.json").read_text()) | changes
     (folder / "config.json").write_text(json.dumps(config))

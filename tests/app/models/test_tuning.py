@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from app.models import tuning
-from app.models.tuning import medusa_tree, pass_cost, read_tree, tune, tune_head
+from app.models.tuning import device_name, medusa_tree, pass_cost, read_tree, tune, tune_head
 from decoding.cost.curve import Curve
 from decoding.drafters import medusa_tree as measuring
 from decoding.model.linears import ROWS, can_pack
@@ -212,6 +212,14 @@ def test_medusas_tree_stays_until_another_one_is_clearly_faster(
     assert chosen(1.0, 1.0, 1.0, 1.0) == {((0,), (0, 0))}
     tune(target, 1)  # as after a start on a busy machine: what followed from that goes, too
     assert not any("Medusa" in key for key in json.loads(path.read_text()))
+
+
+def test_gpus_of_one_machine_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tree that was chosen on one is not kept on another."""
+    names = {0: "NVIDIA H100", 1: "NVIDIA RTX 4090"}
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: names[device.index])
+    places = map(torch.device, ("cuda:0", "cuda:1", "cpu"))
+    assert [*map(device_name, places)] == ["NVIDIA H100", "NVIDIA RTX 4090", "cpu"]
 
 
 def test_a_start_on_a_busy_machine_does_not_change_medusas_tree(

@@ -12,6 +12,7 @@ import torch
 from decoding.checkpoints.dialects import EagleVersion
 from decoding.decoder import Decoder
 from decoding.drafters import eagle as eagle_module
+from decoding.drafters import eagle_graphs
 from decoding.drafters.base import Drafter
 from decoding.drafters.draft_model import DraftModel
 from decoding.drafters.eagle import EagleTree
@@ -23,6 +24,7 @@ from decoding.model.graphs import SIZES, GraphForward, Work
 from decoding.model.lean import LeanForward
 from decoding.model.target import Target
 from decoding.params import Params, SamplingParams
+from decoding.round import Round
 from decoding.trees.draft import DraftTree
 from decoding.trees.shape import TreeShape, chain
 from decoding.trees.static import NAMED_TREES
@@ -52,9 +54,10 @@ LANES: dict[str, Callable[[Target, Target], Drafter | None]] = {
 def recordings(monkeypatch: pytest.MonkeyPatch) -> list[Work]:
     """From now on targets record on the CPU; what they have recorded."""
     made: list[Work] = []
+    recorder = recorded.Recorder()
 
     def record(work: Work, eager: Work) -> Work:
-        made.append(recorded.record(work, eager))
+        made.append(recorder(work, eager))
         return made[-1]
 
     monkeypatch.setattr(target_module, "recorder_for", lambda device: record)
@@ -113,17 +116,54 @@ def test_recorded_levels_draft_the_same(
         decoder = Decoder(drafter._target, drafter)
         decoder.start(PROMPT, Params(), 0)
         before = drafter._cache.capacity
-        records = [decoder.step(Params(gamma=gamma)) for gamma in 5 * (4, 4, 3, 4)]
+        records = [decoder.step(Params(gamma=gamma)) for gamma in 6 * (4, 4, 3, 4)]
         assert drafter._cache.capacity > before
         if drafter._graphs is not None:
-            assert drafter._graphs._recorded and all(drafter._graphs._recorded.values())
+            made = drafter._graphs._recorded
+            assert {gamma for _, gamma in made} == {3, 4} and all(made.values())
         return [(record.tokens, record.parents) for record in records]
 
     monkeypatch.setattr(eagle_module, "TreeCache", partial(TreeCache, capacity=16))
+    monkeypatch.setattr(eagle_graphs, "OFTEN", 2)
     replayed = drafts()
     assert recordings
     monkeypatch.setattr(target_module, "recorder_for", lambda device: None)
     assert replayed == drafts()
+
+
+def test_the_probabilities_of_a_draft_outlive_the_pass_that_verifies_it(
+    recordings: list[Work], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Graphs share their scratch memory, in which EAGLE's guesses lie as well."""
+
+    def records() -> list[Round]:
+        drafter = eagle(Target(model(0)), tree=EagleTree(20, 4))
+        decoder = Decoder(drafter._target, drafter)
+        decoder.record_probabilities = True
+        decoder.start(PROMPT, Params(), 0)
+        return [decoder.step(Params(gamma=4)) for _ in range(4)]
+
+    replayed = records()
+    assert recordings
+    monkeypatch.setattr(target_module, "recorder_for", lambda device: None)
+    for got, expected in zip(replayed, records(), strict=True):
+        assert got.tokens == expected.tokens
+        assert got.q == pytest.approx(expected.q, rel=1e-3)
+        assert got.scores == pytest.approx(expected.scores, rel=1e-3)
+        assert [each.token for each in got.pruned] == [each.token for each in expected.pruned]
+
+
+@pytest.mark.usefixtures("recordings")
+def test_a_depth_that_comes_up_rarely_is_not_recorded() -> None:
+    """Each recording is a pause, and the last rounds of an answer have all kinds of depths."""
+    drafter = eagle(Target(model(0)), tree=EagleTree(20, 4))
+    decoder = Decoder(drafter._target, drafter)
+    for _ in range(2):
+        decoder.start(PROMPT, Params(), 0)
+        for gamma in (4, 4, 4, 3, 2, 1):
+            decoder.step(Params(gamma=gamma))
+    assert drafter._graphs is not None
+    assert {gamma for _, gamma in drafter._graphs._recorded} == {4}
 
 
 def passes(target: Target) -> list[Any]:
@@ -174,6 +214,20 @@ def test_after_a_failure_nothing_is_recorded(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(target_module, "recorder_for", lambda device: refuse)
     assert passes(Target(model(0))) == passes(Target(model(0), graphs=False))
     assert len(asked) == 1
+
+
+def test_a_pass_for_which_memory_is_short_is_launched_and_others_are_recorded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[None] = []
+
+    def short(work: Work, eager: Work) -> Work:
+        asked.append(None)
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(target_module, "recorder_for", lambda device: short)
+    assert passes(Target(model(0))) == passes(Target(model(0), graphs=False))
+    assert len(asked) == 2  # once a cache, the trial's at load among them
 
 
 def test_what_says_something_else_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -115,6 +115,17 @@ def test_room_at_least_doubles_so_that_rows_are_copied_rarely() -> None:
     assert moves <= 7
 
 
+def test_a_long_prompt_leaves_room_for_what_follows() -> None:
+    cache = new_cache(capacity=16)
+    cache.reserve(100)
+    places = [store.data_ptr() for store in cache._stores]
+    write(cache, list(range(100)))
+    cache.keep(range(100))
+    write(cache, [100])
+    assert [store.data_ptr() for store in cache._stores] == places
+    assert cache.capacity % 16 == 0
+
+
 @pytest.mark.parametrize("length", [-1, 4])
 def test_truncate_only_goes_back(length: int) -> None:
     cache = new_cache()
