@@ -223,6 +223,9 @@ def chat(flags: Flags) -> None:
 @headless
 def run(
     flags: Flags,
+    text: Annotated[
+        str | None, typer.Argument(metavar="[PROMPT]", help="The same as --prompt.")
+    ] = None,
     prompt: PromptText = None,
     prompts: PromptFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
@@ -235,7 +238,9 @@ def run(
     settings = _settings(flags)
     if trace and not as_json:
         raise InputError("--trace is a part of the JSON document: add --json")
-    requests = _requests(prompt, prompts)
+    if text is not None and prompt is not None:
+        raise InputError("give one prompt: as the argument, or by --prompt")
+    requests = _requests(prompt if text is None else text, prompts)
 
     from app.cli.run import run as run_headless
     from app.cli.run_text import format_run

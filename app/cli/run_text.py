@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from app.report.load_text import load_line
+from app.report.verdict import FEW_TOKENS, INCREDIBLE, exceeds_tau
+from app.strategies.registry import STRATEGIES
 from app.text.plural import pluralize
 
 
@@ -18,6 +20,11 @@ def format_run(document: dict[str, Any]) -> str:
         for lane in run["lanes"]:
             title = f"[{lane['lane']}] {_figures(lane)}"
             blocks.append("\n".join(part for part in (title, lane["text"]) if part))
+    compared = [lane for run in runs for lane in run["lanes"] if lane["speedup"] is not None]
+    if any(map(_impossible, compared)):
+        blocks.append(INCREDIBLE)
+    elif any(lane["tokens"] < FEW_TOKENS for lane in compared):
+        blocks.append(f"speeds over fewer than {FEW_TOKENS} tokens are mostly chance")
     blocks += [load_line(load) for load in document["load"]]
     if document["ignored"]:
         names = ", ".join(document["ignored"])
@@ -27,6 +34,13 @@ def format_run(document: dict[str, Any]) -> str:
     lossy = f", keys and values in {kept} (LOSSY)" if kept not in (None, "none") else ""
     blocks.append(f"seed {document['settings']['seed']}{at_once}{lossy}")
     return "\n\n".join(blocks)
+
+
+def _impossible(lane: dict[str, Any]) -> bool:
+    """Whether a lane that drafts for the target seems to be faster than its tokens per pass."""
+    strategy = STRATEGIES[lane["strategy"]]
+    drafts = strategy.drafts and strategy.on_target
+    return drafts and exceeds_tau(lane["speedup"], lane["tokens_per_pass"])
 
 
 def _figures(lane: dict[str, Any]) -> str:
@@ -43,7 +57,8 @@ def _figures(lane: dict[str, Any]) -> str:
         ("tokens_per_pass", "τ {:.2f}"),
     ):
         if lane[key] is not None:
-            parts.append(form.format(lane[key]))
+            doubt = "?" * (key == "speedup" and _impossible(lane))
+            parts.append(form.format(lane[key]) + doubt)
     if lane["acceptance_rate"] is None and lane["drafted"]:  # most servers report only this
         parts.append(f"{lane['accepted']} of {lane['drafted']} drafts accepted")
     if lane["same_text"] is not None:

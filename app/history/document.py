@@ -75,6 +75,10 @@ def _run(index: int, turn: RecordedTurn, recording: Recording) -> dict[str, Any]
     started = turn.started
     settings: list[dict[str, Any]] = []
     lanes = [_lane(lane, turn, settings) for lane in turn.lanes.values()]
+    ends = {event.lane: event for event in turn.events() if isinstance(event, Finished)}
+    for report in lanes:  # as on the screen: over the time in which both ran
+        if (end := ends.get(report["lane"])) and end.metrics and report["speedup"] is not None:
+            report["speedup"] = end.metrics.speedup
     for info in recording.loaded.lanes if recording.loaded else ():
         if not info.available and info.name not in turn.lanes:
             lanes.append(unavailable_report(info.spec, info.reason))

@@ -8,8 +8,8 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
-from app.engine.events import Finished, LaneInfo, Metrics
-from app.history.recording import RecordedTurn, Recording
+from app.engine.events import Finished, Metrics
+from app.history.recording import LaneRecord, RecordedTurn, Recording
 from app.text.terminal_text import harmless
 from decoding.params import Params, flat
 
@@ -55,7 +55,7 @@ def markdown(recording: Recording, lanes: Collection[str] | None = None) -> str:
     for turn in recording.turns:
         run = _settings_of_run(turn)
         titles = {
-            name: _title(lane.info, run)
+            name: _title(lane, run)
             for name, lane in turn.lanes.items()
             if lanes is None or name in lanes
         }
@@ -74,12 +74,13 @@ def quoted(text: str) -> str:
 
 
 def _settings_of_run(turn: RecordedTurn) -> dict[str, Any]:
-    """The settings of a turn, from the lanes that do not override them."""
+    """The settings of a turn, from the lanes on which they act and that do not override them."""
     values = flat(Params())
     for lane in turn.lanes.values():
         params = lane.steps[0].params if lane.steps else None
         used = flat(params) if params else {}
-        values |= {name: used[name] for name in used if name not in lane.info.overrides}
+        names = set(used) & set(lane.strategy.settings) - set(lane.info.overrides)
+        values |= {name: used[name] for name in names}
     return values
 
 
@@ -93,16 +94,17 @@ def _settings(run: Mapping[str, Any]) -> str:
     )
 
 
-def _title(lane: LaneInfo, run: Mapping[str, Any]) -> str:
-    """The lane's title with the overrides that differ from the defaults or the run's settings:
-    Draft model (gamma 2)."""
-    defaults = flat(Params())
+def _title(lane: LaneRecord, run: Mapping[str, Any]) -> str:
+    """The lane's title with the overrides that differ from the defaults or the run's settings, and
+    whether a round was lossy: Draft model (gamma 2)."""
+    defaults, info = flat(Params()), lane.info
     own = [
         f"{name.replace('_', ' ')} {value}"
-        for name, value in lane.overrides.items()
+        for name, value in info.overrides.items()
         if not value == defaults[name] == run[name]
     ]
-    return f"{lane.title} ({', '.join(own)})" if own else lane.title
+    own += ["LOSSY"] if any(step.round.lossy for step in lane.steps) else []
+    return f"{info.title} ({', '.join(own)})" if own else info.title
 
 
 def _table(turn: RecordedTurn, titles: Mapping[str, str]) -> str:

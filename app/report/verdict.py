@@ -30,6 +30,7 @@ class LaneScore:
 
     number: int
     title: str
+    alike: bool = False  # another lane has the same title
     strategy: str = ""
     is_baseline: bool = False
     on_target: bool = True
@@ -70,6 +71,11 @@ class LaneScore:
         return exceeds_tau(self.speedup.median, self.tokens_per_pass)
 
     @property
+    def name(self) -> str:
+        """The title, in sentences."""
+        return f"{self.title} (lane {self.number})" if self.alike else self.title
+
+    @property
     def label(self) -> str:
         return f"{self.number} {self.title}"
 
@@ -95,6 +101,7 @@ class Suggestion:
     error: float = 0.0
 
 
+NO_DRAFTS = Verdict("No lane drafts: γ is 0.", "no lane drafts (γ 0)")
 STOPPED_EARLY = Verdict("Stopped too early to compare the lanes.", "stopped too early to compare")
 
 
@@ -144,33 +151,35 @@ def verdict(scores: Sequence[LaneScore], again: str = "") -> Verdict | None:
         if any(each.stopped and not each.left_out for each in scores):
             return STOPPED_EARLY
         return _without_comparison(best, plain) or _of_servers(scores) or _of_prefill(scores)
+    if all(score.undrafted == 1 for score in _drafting(scores)):
+        return NO_DRAFTS
     factor = best.speedup.median
     times = f"{factor:.1f} times as fast"
     even = 1 / WORTH < factor < WORTH
     runs = best.speedup.count
-    short = f"{best.title} {factor:.1f}×{f' (median of {runs} runs)' if runs > 1 else ''}"
+    short = f"{best.name} {factor:.1f}×{f' (median of {runs} runs)' if runs > 1 else ''}"
     running = not all(score.done for score in scores)
     if running or any(each.stopped and not each.left_out for each in scores):
         if min(best.tokens, plain.tokens) < EARLY:
             return None if running else STOPPED_EARLY
         since, was = ("So far", "is") if running else ("Until it was stopped,", "was")
         if even:
-            alike = f"{best.title} {was} as fast as the target alone"
+            alike = f"{best.name} {was} as fast as the target alone"
             return Verdict(f"{since} {alike}.", "so far as fast as AR", None, best.number)
         if factor > 1.0 and (best.few or best.incredible):
-            ahead = f"{best.title} {was} ahead"
+            ahead = f"{best.name} {was} ahead"
             return Verdict(f"{since} {ahead}.", ahead, None, best.number)
         if factor > 1.0:
             return Verdict(
-                f"{since} {best.title} {was} {times}.", f"{short} so far", factor, best.number
+                f"{since} {best.name} {was} {times}.", f"{short} so far", factor, best.number
             )
-        text = f"{since} the target alone {was} ahead of {best.title}."
+        text = f"{since} the target alone {was} ahead of {best.name}."
         return Verdict(text, "so far AR is ahead", None, plain.number)
     if best.incredible and not even:
         tau = best.tokens_per_pass or 0.0
         digits = next((d for d in (1, 2) if f"{factor:.{d}f}" != f"{tau:.{d}f}"), 3)
         text = (
-            f"{best.title} came out {factor:.{digits}f} times as fast, which is impossible with "
+            f"{best.name} came out {factor:.{digits}f} times as fast, which is impossible with "
             f"{tau:.{digits}f} tokens per pass: something else was using the machine. {again} "
             "runs it again."
         )
@@ -178,16 +187,16 @@ def verdict(scores: Sequence[LaneScore], again: str = "") -> Verdict | None:
     if best.few:
         looks = "as fast as the target alone" if even else times
         if factor <= 1 / WORTH:
-            looks, short = "slower than the target alone", f"{best.title} looks slower"
+            looks, short = "slower than the target alone", f"{best.name} looks slower"
         text = (
-            f"{best.title} looks {looks}, but {best.sample} are too few to tell. {again} runs it "
+            f"{best.name} looks {looks}, but {best.sample} are too few to tell. {again} runs it "
             "again; with the same settings both runs count."
         )
         short = f"{short}, but {best.sample} are too few to tell"
         return Verdict(text, short, None, best.number)
     if factor < WORTH:
         alike = "only as fast as" if even else f"{times} as"
-        text = f"Drafting does not pay here: {best.title}, the best, is {alike} the target alone."
+        text = f"Drafting does not pay here: {best.name}, the best, is {alike} the target alone."
         return Verdict(text, f"drafting does not pay ({short})", None, best.number)
     if best.same_text and not best.lossy:
         passes = f"{best.passes} target {'pass' if best.passes == 1 else 'passes'}"
@@ -196,7 +205,7 @@ def verdict(scores: Sequence[LaneScore], again: str = "") -> Verdict | None:
     else:  # one answer may be longer, or was stopped later
         tokens = f"{best.tokens_per_pass or 1.0:.1f} tokens"
         fewer, passes = f"{tokens} per pass", f"{tokens} per target pass"
-    text = f"{best.title} is {times}{_same(best)}: {passes}."
+    text = f"{best.name} is {times}{_same(best)}: {passes}."
     return Verdict(text, f"{short}, {fewer}{_same_short(best)}", factor, best.number)
 
 
@@ -258,10 +267,12 @@ def _speedup(score: LaneScore) -> float:
 def _without_comparison(best: LaneScore | None, plain: LaneScore | None) -> Verdict | None:
     if best is not None:
         speed = f"{_speed(best):.0f} tok/s"
-        text = (
-            f"{best.title} is the fastest: {speed}. An autoregressive lane would show its speedup."
-        )
-        return Verdict(text, f"{best.title} {speed}", None, best.number)
+        text = f"{best.name} is the fastest: {speed}."
+        if best.speedup is None:
+            text += " An autoregressive lane would show its speedup."
+        else:  # earlier runs had one
+            text += f" Beside an autoregressive lane it was {best.speedup.median:.1f}×."
+        return Verdict(text, f"{best.name} {speed}", None, best.number)
     if plain is not None and plain.speed is not None:
         speed = f"{_speed(plain):.0f} tok/s"
         text = f"The target alone: {speed}. A lane that drafts would show a speedup."
@@ -322,8 +333,8 @@ def _reason(slow: LaneScore, fast: LaneScore) -> str | None:
         rates = slow.acceptance_rate, fast.acceptance_rate
         if None not in rates and (slow.acceptance_rate or 0.0) >= (fast.acceptance_rate or 0.0):
             return (
-                f"Lane {slow.number} drafts fewer tokens at a time: {slow_tau:.1f} tokens per "
-                f"pass, {fast_tau:.1f} in lane {fast.number}"
+                f"Lane {slow.number} gets fewer tokens from a pass: {slow_tau:.1f}, "
+                f"{fast_tau:.1f} in lane {fast.number}"
             )
         return (
             f"Fewer of lane {slow.number}'s guesses are right: {slow_tau:.1f} tokens per pass, "

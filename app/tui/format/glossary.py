@@ -23,6 +23,8 @@ TITLE = [
                     "threads that share a pass."),
     ("seed", "starts the random draws: the same seed, prompt and settings give the same tokens, "
              "but not where you ask for another answer: that is draw 2."),
+    ("context", "how much of the model's context the conversation fills, from half on; in a full "
+                "one no answer has room. A small model loses the thread long before."),
     ("○ ● ‖", "idle; running, with the number of lanes that are done; paused until you resume."),
 ]  # fmt: skip
 LENSES = [
@@ -200,6 +202,7 @@ FIGURE_PATTERNS = [
         (r"(drafted|tested|accepted|emitted) \d", "drafted"),
         (r"([█▒░] )?((draft|verify|pass|accept) )?[\d.]+m?s$|[█▒░]+$", "draft"),
         (r"(· )?seed \d", "seed"),
+        (r"(· )?context \d", "context"),
         (r"(· )?((cpu|cuda|mps)\S* \S+|\d+ threads?)$", "cpu float32"),
         (r"(· )?server$", "over HTTP"),
         (r"[○●‖] ", "○ ● ‖"),

@@ -28,9 +28,9 @@ def bar_rows(scores: Sequence[LaneScore], places: Mapping[int, int], width: int)
     best = winner(scores)
     speeds = [each.speed.median for each in scores if each.speed]
     decimals = int(min(speeds, default=0.0) < EXACT_BELOW)
-    columns = [
-        [f"{e.speed.median:.{decimals}f} tok/s" if e.speed else "" for e in scores],
+    columns = [  # the first is what the bars show
         [speedup_text(each, ranges=width >= RANGE_COLUMNS) for each in scores],
+        [f"{e.speed.median:.{decimals}f} tok/s" if e.speed else "" for e in scores],
         [passes_text(each) for each in scores],
         [same_text(each) for each in scores],
         [place_text(each, places, best) for each in scores],
@@ -106,9 +106,9 @@ def _bar_cells(width: int, name: int, widths: Sequence[int], shown: Sequence[int
 
 
 def _style(score: LaneScore, column: int, best: LaneScore | None) -> str:
-    if column == 0:
-        return "$foreground"
     if column == 1:
+        return "$foreground"
+    if column == 0:
         return "$quiet" if score.few or score.incredible else "bold $foreground"
     if column == 4:
         return "bold $success" if score is best else "$foreground"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from app.engine.events import Loading
 from app.report.verdict import Verdict
 from app.text.plural import pluralize
@@ -14,6 +16,7 @@ from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import Phase
 
 QUEUED_CELLS, QUEUED_BAR = 24, 8  # of a waiting question, of the bar before it
+CONTEXT_SHARE = 0.5  # of the context; less is not worth a word
 SLOW_SECONDS = 5.0  # loading so long says for how long
 
 
@@ -28,6 +31,8 @@ def title_bar(state: AppState) -> tuple[list[Part], list[Part]]:
     if state.seed is not None:
         again = f", draw {state.draws}" if state.draws > 1 else ""
         facts.append((f"seed {state.seed}{again}", 2))
+    if (share := state.context_share) >= CONTEXT_SHARE:
+        facts.append((f"context {share:.0%}", 3))
     facts.append((state.schedule, 0))
     left = [Part("specchat", "bold $primary", 5)]
     for index, (fact, rank) in enumerate(facts):
@@ -82,11 +87,15 @@ def placeholder(state: AppState) -> str:
     return f"Ask something, {state.keys['app.examples']} has examples"
 
 
-def letters_are_commands(state: AppState, slider: bool = False) -> str:
-    """What keys do where the prompt does not have them."""
-    if slider:
-        return f"Digits set it; letters are commands: {state.keys['view.prompt']} writes"
-    return f"Letters are commands here: {state.keys['view.prompt']} goes back to writing"
+def letters_are_commands(state: AppState, words: Sequence[str] | None = None) -> str:
+    """What keys do where the prompt does not have them. `words`: on a slider, its stops that are
+    no numbers."""
+    write = state.keys["view.prompt"]
+    if words is None:
+        return f"Letters are commands here: {write} goes back to writing"
+    if words:
+        return f"Digits set it, Home and → {', '.join(words)}; {write} writes"
+    return f"Digits set it; letters are commands: {write} writes"
 
 
 def letters_are_text(state: AppState, token: bool) -> str:
@@ -114,16 +123,13 @@ def status_left(state: AppState, verdict: Verdict | None = None, commands: str =
     if state.queued:
         queued = f"“{shortened(state.queued[-1], QUEUED_CELLS)}”"
         back = Part(f"({state.keys['run.stop']} takes it back)", "$quiet", 1)
+        before = len(state.queued) - 1
+        after = f", after {pluralize(before, 'question')}" * bool(before)
         if not state.loaded:
-            return [
-                Part(f"{loading(state, QUEUED_BAR)}, then {queued} is answered", "$primary"),
-                back,
-            ]
+            then = f"{loading(state, QUEUED_BAR)}, then {queued} is answered{after}"
+            return [Part(then, "$primary"), back]
         done = "this answer is done" if state.running else "the conversation is open"
-        then = f"{queued} runs when {done}"
-        if before := len(state.queued) - 1:
-            then += f", after {pluralize(before, 'question')}"
-        return [Part(then, "$primary"), back]
+        return [Part(f"{queued} runs when {done}{after}", "$primary"), back]
     if state.loading or not (state.loaded or state.failure):
         opens = ", then the conversation opens" * state.opening
         return [Part(loading(state) + opens, "$primary")]

@@ -62,9 +62,9 @@ STEPS = (
     ),
     Step(
         "One pass, as a tree",
-        "What was guessed for one pass: ✓ accepted, ✗ rejected, · never tested, ◆ the model's own "
-        "token. {view_inspect} opens this, {view_round_back} and {view_round_forward} go from pass "
-        "to pass.",
+        "What was guessed for one pass: ✓ accepted, ✗ rejected, · never tested, ○ left out of "
+        "the pass, ◆ the model's own token. {view_inspect} opens this, {view_round_back} and "
+        "{view_round_forward} go from pass to pass.",
         "#tree",
         panel="tree",
         rejected=True,

@@ -183,7 +183,8 @@ REPLAY_KEYS = [
     key("escape", "leave", "To the turn's end", "run.stop",
         "Leave the cursor; else undo maximize; else play the rest of the turn at once; else close "
         "the panel"),
-    key("space", "pause", "Pause", "run.pause", "Pause or resume"),
+    key("space", "pause", "Pause", "run.pause",
+        "Pause or resume; at the end: play it from the start"),
     key("n", "step", "One round", "run.step", "Pause and play exactly one round"),
 ]  # fmt: skip
 
@@ -244,7 +245,7 @@ def key_bar_state(state: AppState, here: KeyContext) -> BarState:
     hidden = set() if answering else {"step", "step_all"}
     if not (slow or state.replay is not None):
         hidden |= {"speed(-1)", "speed(1)"}
-    if not (answering or state.turns) or state.replay_over:
+    if not (answering or state.turns):
         hidden.add("pause")
     if (state.running and not state.silent) or not (state.turns or state.gone or state.silent):
         hidden.add("again")
@@ -264,7 +265,9 @@ def key_bar_state(state: AppState, here: KeyContext) -> BarState:
     elsewhere = here.typing or here.slider or here.looking
     if not (answering or elsewhere or here.searching or here.cursor or here.zoomed):
         hidden.add("leave")
-    if state.paused:
+    if state.replay_over:
+        names["pause"] = "Play again"
+    elif state.paused:
         names["pause"] = "Resume"
     elif not (answering or state.replay is not None):
         names["pause"] = "Slow motion"

@@ -54,7 +54,10 @@ class ReplayApp(SpecchatApp):
             self.main.show_state()
 
     def action_pause(self) -> None:
-        self.player.paused = not self.player.paused
+        if self.player.over:
+            self.action_again()
+        else:
+            self.player.paused = not self.player.paused
 
     def action_step(self) -> None:
         self.player.paused = True

@@ -53,7 +53,7 @@ class MainScreen(LanesLayout):
         """Show one event that the state has already taken in."""
         match event:
             case Loaded() | LanesChanged():
-                pane, number = self.pane_here, self.grid.current
+                pane, number, tabbed = self.pane_here, self.grid.current, self.tabbed
                 removed = pane and pane.name_of_lane not in self.state.lanes
                 typing = self.prompt.has_focus
                 known = {pane.name_of_lane for pane in self.grid.panes}
@@ -64,6 +64,8 @@ class MainScreen(LanesLayout):
                     if pane and not removed:
                         self._added_at[added[0].name_of_lane] = pane.name_of_lane
                     self._go_to(added[0])  # to change its settings
+                    if not tabbed:
+                        self.call_after_refresh(self._say_if_tabbed)
                 elif removed and neighbour:
                     before = self._added_at.get(pane.name_of_lane) if pane else None
                     there = (each for each in self.grid.panes if each.name_of_lane == before)
@@ -80,6 +82,13 @@ class MainScreen(LanesLayout):
                 )
             case _:
                 self.grid.handle_event(event, self.state)
+
+    def _say_if_tabbed(self) -> None:
+        """There was room for all lanes until one was added."""
+        if self.tabbed:
+            key = self.state.keys["view.next"]
+            self.state.show_notice(f"No room for all lanes at once: {key} shows the next")
+            self.show_state()
 
     def forget_conversation(self) -> None:
         for pane in self.grid.panes:

@@ -252,7 +252,7 @@ class LanesLayout(Screen[None]):
         if slider and slider.typed is not None:
             return slider.hint
         if not typing:
-            return letters_are_commands(self.state, slider is not None)
+            return letters_are_commands(self.state, slider.scale.words if slider else None)
         if slider:
             return f"Digits set {slider.label}; letters go to the prompt"
         free = not (self.state.running or self.state.slow_motion or self.state.queued)

@@ -72,6 +72,14 @@ class AppState:
     notice: str = ""
     notice_seconds: float | None = None  # how much longer it stays; None: until the next one
 
+    @property
+    def context_share(self) -> float:
+        """How much of the context the conversation fills, in the lane that fills most."""
+        if self.loaded is None or self.started is None or not self.turns:
+            return 0.0
+        answers = (lane.metrics.tokens for lane in self.lanes.values() if lane.metrics)
+        return (self.started.prompt_tokens + max(answers, default=0)) / self.loaded.context
+
     def show_notice(self, text: str, seconds: float | None = 6.0) -> None:
         self.notice, self.notice_seconds = text, seconds
 

@@ -47,6 +47,11 @@ class Scale:
         return self.value(above + steps - (steps > 0))
 
     @property
+    def words(self) -> list[str]:
+        """The stops that are words, as they are shown."""
+        return [self.text(stop) for stop in self.stops[: self._words]]
+
+    @property
     def _words(self) -> int:
         """How many stops are words."""
         return sum(not isinstance(stop, int | float) for stop in self.stops)

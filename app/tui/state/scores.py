@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from app.report.spread import spread
 from app.report.verdict import LaneScore, Verdict, verdict
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState, Phase
 from app.tui.state.session_runs import LaneRun
+from decoding.cost.evidence import Evidence
 
 
 def scores(state: AppState) -> list[LaneScore]:
@@ -19,9 +22,11 @@ def scores(state: AppState) -> list[LaneScore]:
         if lane.phase in (Phase.WAITING, Phase.RUNNING, Phase.DONE, Phase.STOPPED)
     }
     runs = {} if state.played_again else state.runs.of_all(here.values(), state.prompt)
-    return [
+    found = [
         score_of(state, number, lane, runs.get(lane.info.name, ())) for number, lane in here.items()
     ]
+    titles = Counter(each.title for each in found)
+    return [replace(each, alike=titles[each.title] > 1) for each in found]
 
 
 def score_of(state: AppState, number: int, lane: LaneState, runs: Sequence[LaneRun]) -> LaneScore:
@@ -46,7 +51,7 @@ def score_of(state: AppState, number: int, lane: LaneState, runs: Sequence[LaneR
         tokens_per_pass=now.tokens_per_pass if now else None,
         round_seconds=spent / rounds if rounds else 0.0,
         draft_share=now.draft_seconds / spent if now and spent else 0.0,
-        undrafted=1 - lane.evidence.asked.total() / rounds if rounds else 0.0,
+        undrafted=undrafted_share(lane.evidence),
         remote=lane.strategy.remote,
         same_text=same_text(state, lane),
         sampled=lane.sampled,
@@ -55,6 +60,13 @@ def score_of(state: AppState, number: int, lane: LaneState, runs: Sequence[LaneR
         left_out=bool(runs) and state.runs.has(lane) and runs[-1].at != lane.begun_at,
         acceptance_rate=now.acceptance_rate if now else None,
     )
+
+
+def undrafted_share(of: Evidence) -> float:
+    """The share of the rounds that drafted nothing because gamma was 0, not for want of a match."""
+    if not of.rounds:
+        return 0.0
+    return min(of.rounds - of.asked.total(), of.plain.count) / of.rounds
 
 
 def same_text(state: AppState, lane: LaneState) -> bool | None:

@@ -167,10 +167,8 @@ def session_parts(state: AppState, width: int) -> list[Part]:
     """The speedups over all prompts of the session; none after a single run. In little room without
     their ranges, or with the lanes' numbers for their titles, so that every lane is there."""
     known: list[tuple[str, str, Spread]] = []
-    most = 0
     for number, lane in enumerate(state.lanes.values(), 1):
         runs = state.runs.timed_like(lane)
-        most = max(most, len(runs))
         speedups = spread(run.metrics.speedup for run in runs)
         if speedups and speedups.count > 1 and lane.strategy.drafts:
             known.append((lane.info.title, f"lane {number}", speedups))
@@ -181,7 +179,9 @@ def session_parts(state: AppState, width: int) -> list[Part]:
         [f"{title} {speedups.median:.1f}×" for title, _, speedups in known],
         [f"{lane} {speedups.median:.1f}×" for _, lane, speedups in known],
     )
-    head = f"{'these settings, ' * (width >= RANGE_COLUMNS)}{pluralize(most, 'run')}:"
+    counts = {speedups.count for _, _, speedups in known}
+    runs_of_all = f"{'up to ' * (len(counts) > 1)}{pluralize(max(counts), 'run')}"
+    head = f"{'these settings, ' * (width >= RANGE_COLUMNS)}{runs_of_all}:"
     room = width - len(head) - 2
     texts = next((form for form in forms if cell_len(" · ".join(form)) <= room), forms[-1])
     parts = [Part(f"{'· ' * bool(n)}{text}", "$foreground", 1 + n) for n, text in enumerate(texts)]

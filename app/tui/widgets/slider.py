@@ -14,7 +14,7 @@ from textual.widget import Widget
 from app.tui.keys.key_names import first_key
 from app.tui.state.scale import Scale, Value
 
-LABEL_CELLS = 6
+LABEL_CELLS = 8
 VALUE_CELLS = 5
 TYPED_CELLS = 7  # at most
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,15 @@ from tests.support.conversation import LOADED, recording
 def document() -> dict[str, Any]:
     made: dict[str, Any] = json.loads(json.dumps(conversation_document(recording())))
     return made
+
+
+def test_speedups_are_of_the_time_in_which_both_ran_as_on_the_screen() -> None:
+    made = recording()
+    ar = made.turns[0].lanes["ar"]
+    slow, end = ar.steps[1], ar.finishes[0]  # after the draft lane was done
+    ar.steps[1] = replace(slow, at=slow.at + 1, round=replace(slow.round, total_seconds=0.05))
+    ar.finishes[0] = replace(end, at=end.at + 1)
+    assert conversation_document(made)["runs"][0]["lanes"][1]["speedup"] == pytest.approx(2.0)
 
 
 def test_it_is_the_document_of_a_headless_run(document: dict[str, Any]) -> None:

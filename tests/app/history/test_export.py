@@ -28,6 +28,13 @@ def test_markdown() -> None:
     assert "**Autoregressive**\n\nFour seven\n\n**Draft model (gamma 2)**\n\nFour" in text
 
 
+def test_a_lossy_lane_says_so() -> None:
+    made = recording()
+    draft = made.turns[0].lanes["draft:gamma=2"]
+    draft.steps[0] = replace(draft.steps[0], round=replace(draft.steps[0].round, lossy=True))
+    assert "| Draft model (gamma 2, LOSSY) |" in markdown(made)
+
+
 def test_lanes_with_other_settings_have_other_titles() -> None:
     """Also where one keeps what is the default, and the run has something else."""
     made = recording()

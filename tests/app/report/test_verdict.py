@@ -120,7 +120,7 @@ def test_why_a_lane_lost_tells_wrong_drafts_from_short_ones() -> None:
     wrong, short = (replace(slow, acceptance_rate=rate) for rate in (0.5, 1.0))
     fast = replace(fast, round_seconds=0.02)
     assert "Fewer of lane 2's guesses are right" in str(why_slowest([AR, wrong, fast]))
-    assert "Lane 2 drafts fewer tokens at a time: 3.0 tokens per pass, 6.0" in str(
+    assert "Lane 2 gets fewer tokens from a pass: 3.0, 6.0 in lane 4" in str(
         why_slowest([AR, short, fast])
     )
 
@@ -180,13 +180,25 @@ def test_another_model_cannot_win() -> None:
 
 
 def test_without_something_to_compare_it_says_what_is_missing() -> None:
-    lone = verdict([EAGLE])
+    lone = verdict([replace(EAGLE, speedup=None)])
     assert lone is not None and "EAGLE-3 is the fastest: 138 tok/s. An autoregressive" in lone.text
+    before = verdict([EAGLE])  # in runs that had one
+    assert before is not None and before.text == (
+        "EAGLE-3 is the fastest: 138 tok/s. Beside an autoregressive lane it was 2.3×."
+    )
     plain = verdict([AR])
     assert plain is not None and "The target alone: 60 tok/s. A lane that drafts" in plain.text
     assert verdict([]) is None and verdict([LaneScore(number=1, title="Medusa")]) is None
     to_come = replace(EAGLE, speed=None, speedup=None, done=False)
     assert verdict([AR, to_come]) is None
+
+
+def test_nobody_wins_where_nobody_drafts_and_lanes_of_one_name_are_told_apart() -> None:
+    idle = [replace(each, undrafted=1.0) for each in (EAGLE, replace(EAGLE, number=5))]
+    said = verdict([AR, *idle])
+    assert said is not None and said.text == "No lane drafts: γ is 0." and said.factor is None
+    twice = verdict([AR, replace(EAGLE, alike=True)])
+    assert twice is not None and twice.text.startswith("EAGLE-3 (lane 4) is 2.3 times as fast")
 
 
 def test_of_answers_of_one_token_it_says_that_there_was_nothing_to_draft() -> None:

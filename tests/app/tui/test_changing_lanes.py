@@ -45,6 +45,21 @@ async def test_the_focus_is_where_it_was_when_a_copy_is_taken_back(play: Play) -
         assert here is stage.app.main.grid.pane_of("draft") and here.view.has_focus
 
 
+async def test_when_a_new_lane_leaves_no_room_for_all_of_them_the_screen_says_so(
+    play: Play,
+) -> None:
+    async with play((100, 20)) as stage:
+        await stage.begin()
+        await stage.finish()
+        await stage.tell(LanesChanged(MORE))
+        many = (*MORE, lane("draft#3"))
+        assert not stage.app.main.tabbed and "No room" not in stage.text
+        await stage.tell(LanesChanged(many))
+        await stage.pilot.pause()
+        assert stage.app.main.tabbed
+        assert "No room for all lanes at once: Tab shows the next" in stage.text
+
+
 async def test_lanes_switched_off_stay_off_and_six_are_the_most(play: Play) -> None:
     async with play() as stage:
         await stage.press("tab", "2", "o")
@@ -110,7 +125,7 @@ async def test_f_gives_the_lane_overrides_that_the_sliders_then_change(
             "draft", {**overrides, "temperature": 0.05}
         )
         assert not stage.engine.asked(SetParams)
-        assert "temp  *" in stage.text and "2 Draft model γ4* T0.05*" in stage.text
+        assert "temp    *" in stage.text and "2 Draft model γ4* T0.05*" in stage.text
         # in another lane's pane the same slider is everybody's
         await stage.press("tab", "tab", "tab", "t")
         controls = stage.app.main.query_one(SlidersPanel)
@@ -121,7 +136,7 @@ async def test_f_gives_the_lane_overrides_that_the_sliders_then_change(
             assert own
             own.view.focus()
             await stage.pilot.pause()
-        assert controls.slider("temperature").value == 0.0 and "temp  *" not in stage.text
+        assert controls.slider("temperature").value == 0.0 and "temp    *" not in stage.text
         await stage.press("t", "right", "right")
         assert stage.engine.asked(SetParams)[-1].params.sampling.temperature == 0.1
         assert stage.app.state.lanes["draft"].info.overrides["temperature"] == 0.05

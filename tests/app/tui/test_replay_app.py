@@ -57,7 +57,9 @@ async def test_it_plays() -> None:
         assert "› And on?" in text and "Please.  (after 2 Draft model)" in text
         assert "2 Draft model γ2*" in text and "1st" not in text and "200.0 tok/s 2.00×" in text
         assert "no heads: give --medusa DIR" in text and "■ ━━" in text
-        assert "Space" not in text  # there is nothing to pause
+        assert "Space Play again" in text
+        assert "▶ " in await screen.press("space")
+        await screen.after(3.0)
         assert screen.app.state.lanes["draft:gamma=2"].tree == "wide"  # as its rounds had it
 
 

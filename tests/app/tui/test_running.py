@@ -605,3 +605,17 @@ async def test_before_the_first_token_the_state_is_prefill(play: Play) -> None:
         await stage.begin()
         await stage.tell(prefilled("ar", "It"))
         assert "● running 0/3" in stage.text
+
+
+async def test_a_conversation_that_fills_half_of_the_context_says_how_much(play: Play) -> None:
+    async with play() as stage:
+        await stage.load()
+        state = stage.app.state
+        assert state.loaded is not None
+        context = state.loaded.context
+        await stage.begin("Hi")
+        assert state.started is not None
+        assert "context" not in stage.text
+        await stage.finish()
+        await stage.tell(replace(state.started, run=1, prompt_tokens=context // 2 + 1))
+        assert "context 5" in stage.text.splitlines()[0]
