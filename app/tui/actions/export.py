@@ -93,15 +93,16 @@ class Exports:
         ]
         title = shortened(state.started.prompt, TITLE_CHARACTERS) if state.started else ""
         sentences = self.app.main.query_one(Scoreboard).sentences(state)
-        self._save_report(scoreboard_report(title, found, sentences, ", ".join(facts)), suffix)
+        report = scoreboard_report(title, found, sentences, ", ".join(facts))
+        self._save_report(report, suffix, "scoreboard ")
 
     def _export_advice(self, suffix: str) -> None:
         if self.app.advice:
             self._save_report(advice_report(dict(self.app.advice)), suffix)
 
-    def _save_report(self, report: Report, suffix: str) -> None:
+    def _save_report(self, report: Report, suffix: str, kind: str = "") -> None:
         def save() -> Path:
-            return write_new(report.title, suffix, report.render(suffix))
+            return write_new(f"{kind}{report.title}", suffix, report.render(suffix))
 
         self.app.run_worker(self._notify_saved(to_thread(save)))
 

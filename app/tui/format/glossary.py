@@ -135,8 +135,9 @@ METRICS = [
             "how far apart the target's logits of both tokens are there: close to zero is a tie "
             "that rounding decided. When sampling, only in float32, for lanes that don't sample "
             "their drafts, and without Δ: all have the same seed, so they say the same."),
-    ("≡AR text", "a server's answer equals the autoregressive lane's, character for character: "
-                 "its tokens are not known. ≠AR text: it differs. Both at temperature 0."),
+    ("≡AR text", "the text of a server, whose tokens are not known, or of a sampled answer equals "
+                 "the autoregressive lane's, character for character. ≠AR text: a server's "
+                 "differs at temperature 0."),
     ("over HTTP", "a server answers: its TTFT includes the network, and its tok/s give no speedup, "
                   "since it has its own machine, or another part of this one."),
     ("50% of drafts", "accepted ÷ drafted, where a server does not report enough for α: lower, as "

@@ -97,8 +97,9 @@ def settings_in_title(lane: LaneState, own: Params) -> list[str]:
     return facts
 
 
-def lane_metrics(lane: LaneState) -> list[Part]:
-    """The bottom edge: tokens, TTFT, alpha, tau, agreement with the autoregressive lane."""
+def lane_metrics(lane: LaneState, same: bool | None = None) -> list[Part]:
+    """The bottom edge: tokens, TTFT, alpha, tau, agreement with the autoregressive lane. `same`:
+    whether the text is that lane's, where tokens are not compared."""
     parts = [LOSSY] if lane.lossy else []
     metrics, finished = lane.metrics, lane.finished
     if metrics:
@@ -122,9 +123,10 @@ def lane_metrics(lane: LaneState) -> list[Part]:
             parts.append(Part(f"≠AR{at}", "bold $warning", 2))
             if finished.divergence_gap is not None:
                 parts.append(Part(f"Δ{small(finished.divergence_gap)}", "$warning", 3))
-    if finished and finished.same_text is not None:
-        same = ("≡AR text", "bold $success") if finished.same_text else ("≠AR text", "$warning")
-        parts.append(Part(*same, 2))
+    compared = finished and (finished.matches_ar is not None or lane.strategy.is_baseline)
+    if finished and not compared and same is not None and not lane.lossy:
+        text = ("≡AR text", "bold $success") if same else ("≠AR text", "$warning")
+        parts.append(Part(*text, 2))
     if metrics and drafts:
         parts.append(Part(histogram(metrics.histogram), "$accepted", 4))
     if finished and finished.reason in ("length", "stopped", "error"):

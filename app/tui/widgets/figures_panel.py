@@ -23,6 +23,7 @@ from app.tui.format.parts import Part
 from app.tui.state.app_state import AppState
 from app.tui.state.growing import Growing, Same
 from app.tui.state.lane_state import LaneState
+from app.tui.state.scores import same_text
 from app.tui.widgets.block import Block
 from app.tui.widgets.edge_scrollbar import EdgeScroll
 from app.tui.widgets.panel import Panel, title_of
@@ -64,7 +65,9 @@ class FiguresPanel(Panel):
         if end:
             title.append(Part(f"· rounds 1 to {end} of {len(lane.round_events)}", "$foreground"))
         self.top.show(title)
-        self.bottom.show([] if lane.round_index is not None else lane_metrics(lane))
+        self.bottom.show(
+            [] if lane.round_index is not None else lane_metrics(lane, same_text(state, lane))
+        )
         made = Same(lane.round_events), end, Same(state.runs.all)
         shown = (name, lane.active, made, Same(state.memory), Same(state.loaded))
         if shown != self._shown:

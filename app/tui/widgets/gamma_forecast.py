@@ -110,13 +110,18 @@ def forecast_line(found: Forecast, alpha: float | None, width: int, lane: int = 
         usual = "$foreground" if column * each <= seen else "$quiet"
         parts.append((block, styles.get(column, usual)))
     parts.append(f"{len(found.speeds) - 1}")
-    if best == 0 and not ahead:
+    beyond = "?" * (now > seen)
+    present = f"now γ{now}{beyond} {speed(found.now)}"
+    if best == now and best and not ahead:
+        advice = f" {present}{error(found, best)} tok/s, the best tried"
+    elif best == 0 and not ahead:
         advice = f" drafting does not pay here: γ0 ≈ {speed(found.speeds[0])} tok/s"
     else:
         word = "" if ahead else "best tried " if width >= WIDE else "best "
         advice = f" {word}γ{best} ≈ {speed(found.speeds[best])}{error(found, best)} tok/s"
-    parts += [(advice, "bold $accepted"), " · "]
-    parts += [(f"now γ{now}{'?' * (now > seen)} {speed(found.now)}", styles[now // each])]
+    parts += [(advice, "bold $accepted")]
+    if present not in advice:
+        parts += [" · ", (present, styles[now // each])]
     if guess > seen:
         more = [f" · γ{guess}? {speed(found.speeds[guess])} is a guess"]
     else:

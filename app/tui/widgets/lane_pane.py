@@ -14,6 +14,7 @@ from app.tui.format.pane_edges import folded, lane_metrics, lane_title, why_off
 from app.tui.format.parts import Part
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
+from app.tui.state.scores import same_text
 from app.tui.widgets.split_line import SplitLine
 from app.tui.widgets.token_view import TokenView
 
@@ -75,6 +76,7 @@ class LanePane(Vertical):
         self._top.show(*lane_title(state, self.number, lane))
         if lane.active:
             again = Part(f"✗ ended: {state.keys['run.again']} restarts it", "bold $error")
-            self._bottom.show(lane_metrics(lane), [again] if state.ended else ())
+            metrics = lane_metrics(lane, same_text(state, lane))
+            self._bottom.show(metrics, [again] if state.ended else ())
         else:  # seen with tabs
             self._bottom.show([Part(why_off(lane, here))])

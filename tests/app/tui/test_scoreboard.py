@@ -63,12 +63,14 @@ async def test_it_is_exported(play: Play, tmp_path: Path, monkeypatch: pytest.Mo
         for name in ("Markdown", "Markdown", "a page (HTML)", "a plot (SVG)", "a plot (PNG)"):
             commands[f"Export the scoreboard as {name}"]()
             await stage.app.workers.wait_for_complete()
-    said = (tmp_path / "hello.md").read_text(encoding="utf-8")
-    assert said == (tmp_path / "hello-2.md").read_text(encoding="utf-8")
+    said = (tmp_path / "scoreboard-hello.md").read_text(encoding="utf-8")
+    assert said == (tmp_path / "scoreboard-hello-2.md").read_text(encoding="utf-8")
     assert "Prompt lookup is 2.3 times as fast" in said and "| 3 Prompt lookup | 46.0 |" in said
-    assert "2.3 times as fast" in (tmp_path / "hello.html").read_text(encoding="utf-8")
-    assert (tmp_path / "hello.svg").read_text(encoding="utf-8").count("Prompt lookup") == 1
-    assert (tmp_path / "hello.png").read_bytes().startswith(b"\x89PNG")
+    assert "2.3 times as fast" in (tmp_path / "scoreboard-hello.html").read_text(encoding="utf-8")
+    assert (tmp_path / "scoreboard-hello.svg").read_text(encoding="utf-8").count(
+        "Prompt lookup"
+    ) == 1
+    assert (tmp_path / "scoreboard-hello.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize("size", [(100, 30), (60, 24)])
