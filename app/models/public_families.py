@@ -62,14 +62,16 @@ def family_state(family: PublicFamily, memory: MachineMemory) -> FamilyState:
 
 
 def fits(family: PublicFamily, memory: MachineMemory) -> str:
-    """Whether all parts fit into memory, and with which option. The default is float32 on a CPU."""
+    """Whether all parts fit into memory, and with which option, or how much they need at least. The
+    default is float32 on a CPU."""
     ways: dict[str, float] = {"fits": 2 if memory.on_gpu else 4, "fits with --dtype bfloat16": 2}
     if family.quantizable:
         ways["fits with --quantize nf4"] = _NF4_BYTES
     for words, bytes_each in ways.items():
         if family.parameters * bytes_each <= memory.usable:
             return words
-    return f"too large for {format_bytes(memory.size)}"
+    least = family.parameters * min(ways.values()) / _USABLE
+    return f"needs {format_bytes(least)} of memory"
 
 
 def fetch(family: PublicFamily, progress: Progress = silent) -> None:

@@ -94,7 +94,7 @@ def test_what_fits_is_said_with_the_option_that_makes_it_fit() -> None:
     assert said("smollm2", 16) == "fits" and said("qwen3-8b", 80, on_gpu=True) == "fits"
     assert said("qwen3-8b", 24) == "fits with --dtype bfloat16"
     assert said("qwen3-8b", 16, on_gpu=True) == "fits with --quantize nf4"
-    assert said("gpt-oss-20b", 24) == "too large for 24 GiB"  # it is quantized already
+    assert said("gpt-oss-20b", 24) == "needs 47 GiB of memory"  # it is quantized already
 
 
 def test_the_parts_of_a_family_are_fetched_once_and_load_as_they_are(hub: FakeHub) -> None:
