@@ -10,6 +10,18 @@ def reason_for(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error)
 
 
+# CUDA's, cuBLAS's, and CPUs'
+_SIGNS = ("out of memory", "_ALLOC_FAILED", "can't allocate memory", "not enough memory")
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether an error means that. Torch says so in plain RuntimeErrors, too: those of its CPU
+    allocator, of cuBLAS, and of graphs."""
+    if isinstance(error, MemoryError):
+        return True
+    return isinstance(error, RuntimeError) and any(sign in str(error) for sign in _SIGNS)
+
+
 def describe(error: BaseException) -> str:
     """Describe an error in one line; an InputError already is one."""
     if isinstance(error, InputError):

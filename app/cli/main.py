@@ -238,8 +238,8 @@ def run(
     settings = _settings(flags)
     if trace and not as_json:
         raise InputError("--trace is a part of the JSON document: add --json")
-    if text is not None and prompt is not None:
-        raise InputError("give one prompt: as the argument, or by --prompt")
+    if text is not None and not (prompt is None and prompts is None):
+        raise InputError("give one of a prompt as the argument, --prompt and --prompts")
     requests = _requests(prompt if text is None else text, prompts)
 
     from app.cli.run import run as run_headless

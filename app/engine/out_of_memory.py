@@ -13,16 +13,6 @@ if TYPE_CHECKING:  # these import torch, which a session with only servers does 
     from app.engine.lane import Lane
     from app.models.loaded import LoadedModels
 
-# CUDA's, cuBLAS's, and CPUs'
-_SIGNS = ("out of memory", "_ALLOC_FAILED", "can't allocate memory", "not enough memory")
-
-
-def out_of_memory(error: BaseException) -> bool:
-    """Whether an error means that. On a CPU torch's allocator raises a plain RuntimeError."""
-    if isinstance(error, MemoryError):
-        return True
-    return isinstance(error, RuntimeError) and any(sign in str(error) for sign in _SIGNS)
-
 
 def free_lane_caches(lane: Lane) -> str:
     """Free the lane's caches, and return a line on what would fit now. The error must be gone by

@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from app.engine.commands import AnswerSoFar
 from app.engine.events import Event, Reason, Schedule
 from app.engine.lane_turn import AnyLane, LaneTurn, Task, lane_turn
-from app.engine.out_of_memory import out_of_memory
-from decoding.errors import describe
+from decoding.errors import describe, out_of_memory
 from decoding.params import Params
 
 Emit = Callable[[Event], None]

@@ -60,7 +60,7 @@ def markdown(recording: Recording, lanes: Collection[str] | None = None) -> str:
             if lanes is None or name in lanes
         }
         parts += [f"## {turn.started.turn + 1}", quoted(turn.started.prompt)]
-        parts += [_settings(run), _table(turn, titles)]
+        parts += [*_settings(run), _table(turn, titles)]
         titles_of: dict[str, list[str]] = {}
         for name, title in titles.items():
             titles_of.setdefault(turn.lanes[name].text, []).append(title)
@@ -75,7 +75,7 @@ def quoted(text: str) -> str:
 
 def _settings_of_run(turn: RecordedTurn) -> dict[str, Any]:
     """The settings of a turn, from the lanes on which they act and that do not override them."""
-    values = flat(Params())
+    values: dict[str, Any] = {}
     for lane in turn.lanes.values():
         params = lane.steps[0].params if lane.steps else None
         used = flat(params) if params else {}
@@ -84,14 +84,15 @@ def _settings_of_run(turn: RecordedTurn) -> dict[str, Any]:
     return values
 
 
-def _settings(run: Mapping[str, Any]) -> str:
-    """The temperature, and what differs from the defaults."""
+def _settings(run: Mapping[str, Any]) -> list[str]:
+    """A line with the temperature and what differs from the defaults; none if neither is known."""
     defaults = flat(Params())
-    return ", ".join(
-        f"{name.replace('_', ' ')} {value}"
-        for name, value in run.items()
-        if name == "temperature" or value != defaults[name]
-    )
+    told = [
+        f"{name.replace('_', ' ')} {run[name]}"
+        for name in defaults
+        if name in run and (name == "temperature" or run[name] != defaults[name])
+    ]
+    return [", ".join(told)] if told else []
 
 
 def _title(lane: LaneRecord, run: Mapping[str, Any]) -> str:
@@ -101,7 +102,7 @@ def _title(lane: LaneRecord, run: Mapping[str, Any]) -> str:
     own = [
         f"{name.replace('_', ' ')} {value}"
         for name, value in info.overrides.items()
-        if not value == defaults[name] == run[name]
+        if not value == defaults[name] == run.get(name, defaults[name])
     ]
     own += ["LOSSY"] if any(step.round.lossy for step in lane.steps) else []
     return f"{info.title} ({', '.join(own)})" if own else info.title

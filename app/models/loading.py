@@ -42,7 +42,7 @@ from app.models.quantizing import (
 from decoding.checkpoints.dialects import MERGED_HEADS
 from decoding.checkpoints.headers import packed_weight, read_tensor_types
 from decoding.checkpoints.quantized import precision_of
-from decoding.errors import InputError
+from decoding.errors import InputError, out_of_memory
 from decoding.model.self_test import self_test
 from decoding.model.target import Target
 
@@ -77,9 +77,9 @@ def load_model(source: str, options: ModelOptions, progress: Progress = silent) 
                     ignore_mismatched_sizes=True,  # else it is refused without a name
                     **kwargs,
                 )
-    except torch.OutOfMemoryError as error:
-        raise InputError(_does_not_fit(source, device)) from error
     except Exception as error:  # hub, file system and pickle raise many kinds
+        if out_of_memory(error):
+            raise InputError(_does_not_fit(source, device)) from error
         what = f"can't load the model {source}"
         if method := quantized_with(config):
             what += f", which is quantized with {method}"
@@ -98,16 +98,20 @@ def load_target(source: str, options: ModelOptions, progress: Progress = silent)
     """Load a model, and test that it can be decoded exactly. Raises InputError."""
     model = load_model(source, options, progress)
     try:
-        target = Target(model, options.graphs)
+        try:
+            target = Target(model, options.graphs)
+        except InputError:
+            raise
+        except (TypeError, ValueError, ArithmeticError, LookupError) as error:
+            raise InputError(
+                f"{source}: no model can be built from its config.json: {clear_reason(error)}"
+            ) from error
         self_test(target)
-    except InputError:
-        raise
-    except torch.OutOfMemoryError as error:  # there was room for the weights alone
+    except (RuntimeError, MemoryError) as error:
+        if not out_of_memory(error):
+            raise
+        # there was room for the weights alone
         raise InputError(_does_not_fit(source, device_of(options.device))) from error
-    except (TypeError, ValueError, ArithmeticError, LookupError) as error:
-        raise InputError(
-            f"{source}: no model can be built from its config.json: {clear_reason(error)}"
-        ) from error
     return target
 
 

@@ -101,7 +101,7 @@ class Suggestion:
     error: float = 0.0
 
 
-NO_DRAFTS = Verdict("No lane drafts: γ is 0.", "no lane drafts (γ 0)")
+NO_DRAFTS = Verdict("No lane drafted: γ was 0.", "no lane drafted (γ 0)")
 STOPPED_EARLY = Verdict("Stopped too early to compare the lanes.", "stopped too early to compare")
 
 
@@ -132,8 +132,9 @@ def fastest(scores: Sequence[LaneScore]) -> LaneScore | None:
 def winner(scores: Sequence[LaneScore]) -> LaneScore | None:
     """The fastest lane, unless the target alone is as fast."""
     best = fastest(scores)
-    pays = best and (best.speedup is None or best.speedup.median >= WORTH)
-    return best if pays else None
+    if best is None or best.undrafted == 1:
+        return None
+    return best if best.speedup is None or best.speedup.median >= WORTH else None
 
 
 def slowest(scores: Sequence[LaneScore]) -> LaneScore | None:
@@ -150,9 +151,7 @@ def verdict(scores: Sequence[LaneScore], again: str = "") -> Verdict | None:
             return None  # what it would be compared with is still to come
         if any(each.stopped and not each.left_out for each in scores):
             return STOPPED_EARLY
-        return _without_comparison(best, plain) or _of_servers(scores) or _of_prefill(scores)
-    if all(score.undrafted == 1 for score in _drafting(scores)):
-        return NO_DRAFTS
+        return _without_comparison(scores, plain) or _of_servers(scores) or _of_prefill(scores)
     factor = best.speedup.median
     times = f"{factor:.1f} times as fast"
     even = 1 / WORTH < factor < WORTH
@@ -175,6 +174,8 @@ def verdict(scores: Sequence[LaneScore], again: str = "") -> Verdict | None:
             )
         text = f"{since} the target alone {was} ahead of {best.name}."
         return Verdict(text, "so far AR is ahead", None, plain.number)
+    if all(score.undrafted == 1 for score in _drafting(scores)):
+        return NO_DRAFTS
     if best.incredible and not even:
         tau = best.tokens_per_pass or 0.0
         digits = next((d for d in (1, 2) if f"{factor:.{d}f}" != f"{tau:.{d}f}"), 3)
@@ -264,7 +265,8 @@ def _speedup(score: LaneScore) -> float:
     return score.speedup.median if score.speedup else 0.0
 
 
-def _without_comparison(best: LaneScore | None, plain: LaneScore | None) -> Verdict | None:
+def _without_comparison(scores: Sequence[LaneScore], plain: LaneScore | None) -> Verdict | None:
+    best = max(_drafting(scores), key=_speed, default=None)
     if best is not None:
         speed = f"{_speed(best):.0f} tok/s"
         text = f"{best.name} is the fastest: {speed}."
@@ -323,12 +325,15 @@ def _reason(slow: LaneScore, fast: LaneScore) -> str | None:
     by_time = math.log(slow.round_seconds / fast.round_seconds)
     if max(by_tokens, by_time) < math.log(WORTH):
         return None
+    if slow.undrafted == 1 and (fast.undrafted == 1 or not fast.drafts):
+        return None  # both are the target alone
     if by_tokens >= by_time:
         if slow.undrafted > 0.5:
-            drafted = f"in only {1 - slow.undrafted:.0%}" if slow.undrafted < 1 else "in none"
+            share = 1 - slow.undrafted
+            drafted = "none" if not share else f"only {share:.0%}" if share > 0.01 else "under 1%"
             return (
-                f"Lane {slow.number} drafted {drafted} of its rounds (γ 0): {slow_tau:.1f} tokens "
-                f"per pass, {fast_tau:.1f} in lane {fast.number}"
+                f"Lane {slow.number} drafted in {drafted} of its rounds (γ 0): {slow_tau:.1f} "
+                f"tokens per pass, {fast_tau:.1f} in lane {fast.number}"
             )
         rates = slow.acceptance_rate, fast.acceptance_rate
         if None not in rates and (slow.acceptance_rate or 0.0) >= (fast.acceptance_rate or 0.0):

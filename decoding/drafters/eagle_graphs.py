@@ -11,6 +11,7 @@ from torch import Tensor
 
 from decoding.drafters.eagle_forward import EagleForward
 from decoding.drafters.eagle_tree import TreePlan
+from decoding.errors import out_of_memory
 from decoding.model.cache import TreeCache
 from decoding.model.graphs import Recorder, Work
 from decoding.trees.draft import CandidatePool
@@ -97,7 +98,7 @@ class LevelGraphs:
             self._recorded.clear()
         self._uses[key] += 1
         if key not in self._recorded:
-            if self._recorded and self._uses[key] < OFTEN:
+            if self._uses.total() > 1 and self._uses[key] < OFTEN:
                 return eager()
             self._recorded[key] = self._recording(gamma, hidden, grow, eager)
         known = self._recorded[key]
@@ -119,10 +120,9 @@ class LevelGraphs:
             return None
         try:
             return self._record_levels(self._record, gamma, hidden, grow, eager)
-        except torch.OutOfMemoryError:  # another tree, or a later one, may fit
-            return None
-        except RuntimeError:  # not supported by the driver
-            self._record = None
+        except RuntimeError as error:
+            if not out_of_memory(error):  # another tree may fit
+                self._record = None  # not supported by the driver
             return None
 
     def _record_levels(

@@ -182,9 +182,9 @@ class TreeCache(Cache):
         self.reserve(capacity)
 
     def reserve(self, rows: int) -> None:
-        """Make room for `rows` rows in all. Capacity doubles, so growing costs O(1) copies per
-        row. It doubles also for a long prompt: with room for that alone, the first pass after it
-        would move every row again. And it stays a multiple of what masks are aligned to."""
+        """Make room for `rows` rows in all. Capacity doubles, so growing costs O(1) copies per row,
+        also for a long prompt: with room for that alone, the first pass after it would move every
+        row again. And a multiple of what masks are aligned to stays one."""
         if rows <= self.capacity:
             return
         capacity = self.capacity or rows

@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import Tensor
 
+from decoding.errors import out_of_memory
 from decoding.model.attention import additive_mask
 from decoding.model.cache import LayerShape, TreeCache
 from decoding.model.clock import synchronize
@@ -59,10 +60,12 @@ class CudaRecorder:
     def __call__(self, work: Work, eager: Work) -> Work | None:
         own, current = self._stream, torch.cuda.current_stream(self._device)
         own.wait_stream(current)
-        with torch.cuda.stream(own):
-            for _ in range(WARM_UPS):  # libraries allocate, and choose their kernels
-                work()
-        current.wait_stream(own)
+        try:
+            with torch.cuda.stream(own):
+                for _ in range(WARM_UPS):  # libraries allocate, and choose their kernels
+                    work()
+        finally:  # also after a failure: what follows writes the same rows
+            current.wait_stream(own)
         graph = torch.cuda.CUDAGraph()
         try:
             # `torch.cuda.graph` leaves its stream the current one if a capture fails
@@ -205,10 +208,9 @@ class GraphForward:
             return None
         try:
             return self._record_pass(self._record, size, tokens, positions, mask, cache)
-        except torch.OutOfMemoryError:  # another pass, or a later one, may fit
-            return None
-        except RuntimeError:  # not supported by the driver
-            self._record = None
+        except RuntimeError as error:
+            if not out_of_memory(error):  # another pass may fit
+                self._record = None  # not supported by the driver
             return None
 
     def _record_pass(

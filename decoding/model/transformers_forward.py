@@ -13,7 +13,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 from transformers.cache_utils import Cache
 
-from decoding.errors import InputError, describe
+from decoding.errors import InputError, describe, out_of_memory
 from decoding.model.architecture import decoder_of, hook_inputs
 from decoding.model.cache import LayerShape, TreeCache
 from decoding.model.forward import ForwardOutput, Mask
@@ -95,9 +95,11 @@ class TransformersForward:
         try:
             with finder.watching() if self.states else nullcontext():
                 logits = self._run(zero, zero, recorded)
-        except (InputError, torch.OutOfMemoryError):
+        except InputError:
             raise
         except Exception as error:  # models may need more than the cache offers
+            if out_of_memory(error):
+                raise
             raise InputError(
                 f"{kind} is not supported: it does not run with this cache and attention: "
                 f"{describe(error)}"

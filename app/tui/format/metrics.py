@@ -24,11 +24,13 @@ WINDOW = 8  # rounds in a moving average
 
 
 def accepted_lines(histogram: Sequence[int], drafted: int, width: int) -> Content:
-    """How many rounds had 0, 1, 2, ... accepted tokens, of the `drafted` ones of all rounds, which
-    a tree has more of than levels. There must be a round."""
+    """How many rounds had 0, 1, 2, ... accepted tokens; `drafted`: how many tokens all of them
+    drafted, of which a tree has several a level. There must be a round."""
     top, rounds = max(histogram), sum(histogram)
     cells = max(4, width - 14)
-    rows = [_heading(f"accepted in a round, of {drafted / rounds:.1f} drafted on average")]
+    heading = "accepted in a round"
+    more = f"{heading}, of {drafted / rounds:.1f} drafted on average"
+    rows = [_heading(more if len(more) <= width else heading)]
     for length, count in enumerate(histogram):
         rows.append(
             Content.assemble(

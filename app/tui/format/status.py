@@ -29,8 +29,7 @@ def title_bar(state: AppState) -> tuple[list[Part], list[Part]]:
         facts.append((loaded.hardware, 4))
         facts += [(pluralize(loaded.threads, "thread"), 6)] if loaded.threads else []
     if state.seed is not None:
-        again = f", draw {state.draws}" if state.draws > 1 else ""
-        facts.append((f"seed {state.seed}{again}", 2))
+        facts.append((f"seed {state.seed}{', drawn anew' * state.redrawn}", 2))
     if (share := state.context_share) >= CONTEXT_SHARE:
         facts.append((f"context {share:.0%}", 3))
     facts.append((state.schedule, 0))
@@ -94,7 +93,8 @@ def letters_are_commands(state: AppState, words: Sequence[str] | None = None) ->
     if words is None:
         return f"Letters are commands here: {write} goes back to writing"
     if words:
-        return f"Digits set it, Home and → {', '.join(words)}; {write} writes"
+        then = f", then → {', '.join(words[1:])}" * (len(words) > 1)
+        return f"Digits set it, Home is {words[0]}{then}; {write} writes"
     return f"Digits set it; letters are commands: {write} writes"
 
 

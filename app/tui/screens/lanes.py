@@ -86,8 +86,9 @@ class MainScreen(LanesLayout):
     def _say_if_tabbed(self) -> None:
         """There was room for all lanes until one was added."""
         if self.tabbed:
+            said = f"{self.state.notice}. " if self.state.notice else ""
             key = self.state.keys["view.next"]
-            self.state.show_notice(f"No room for all lanes at once: {key} shows the next")
+            self.state.show_notice(f"{said}No room for all lanes at once: {key} shows the next")
             self.show_state()
 
     def forget_conversation(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from textual.binding import Binding
@@ -46,12 +47,14 @@ class PresetsScreen(SavedList[str, tuple[str, dict[str, Any]]]):
         self._of_model = of_model or {}
         self._coming = {**({MODEL: self._of_model} if of_model else {}), **BUILT_IN}
         self._all: dict[str, Any] = {}
+        self._in_force: set[str] = set()
 
     def entries(self) -> list[str]:
         try:
             self._all, self.problem = {**self._coming, **self._presets.all()}, ""
         except (InputError, OSError) as error:  # the built-in ones can still be used
             self._all, self.problem = self._coming, str(error)
+        self._in_force = self._matching()
         return list(self._all)
 
     def line(self, entry: str) -> Content:
@@ -65,15 +68,13 @@ class PresetsScreen(SavedList[str, tuple[str, dict[str, Any]]]):
             f"{mark} {name:<{NAME_CHARACTERS}}  ", (describe_settings(values), "$quiet")
         )
 
-    @property
-    def _in_force(self) -> set[str]:
+    def _matching(self) -> set[str]:
         """The presets that say most of the present settings, and nothing else."""
-        present = self._present.items()
-        sizes = {
-            name: len(values)
-            for name, values in self._all.items()
-            if isinstance(values, Mapping) and values.items() <= present
-        }
+        sizes: dict[str, int] = {}
+        for name, values in self._all.items():
+            with suppress(ValueError):  # its line says what is wrong with it
+                if (valid := validate_preset(values)).items() <= self._present.items():
+                    sizes[name] = len(valid)
         return {name for name, size in sizes.items() if size == max(sizes.values())}
 
     def name_of(self, entry: str) -> str:

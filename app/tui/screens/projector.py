@@ -22,7 +22,7 @@ from app.tui.widgets.block import Block
 SECONDS = 0.25  # between updates
 BAR_ROWS = 2
 NOTHING_YET = "Ask something first: the lanes' speeds will appear here."
-TOO_EARLY = "Too early to say which lane is the fastest."
+TOO_EARLY = "Too early for a comparison."
 
 
 class LaneBar(Horizontal):
@@ -89,7 +89,8 @@ class ProjectorScreen(ModalScreen[None]):
         factor = self.query_one("#factor", Digits)
         factor.update(f"{verdict.factor:.1f}x" if verdict and verdict.factor else "")
         factor.display = bool(verdict and verdict.factor)
-        unknown = TOO_EARLY if all_scores else NOTHING_YET
+        running = any(not score.done for score in all_scores)
+        unknown = NOTHING_YET if not all_scores else TOO_EARLY if running else ""
         sentences = filter(None, (verdict.text if verdict else unknown, doubt))
         self.query_one("#sentence", Static).update(" ".join(sentences))
         top = max((each.speed.median for each in found.values() if each.speed), default=0.0)

@@ -37,7 +37,7 @@ class AppState:
     params: Params
     schedule: Schedule = "race"
     seed: int | None = None
-    draws: int = 1  # how often the last question was answered with other draws, the first included
+    redrawn: bool = False  # the last answers are others than the first to their question
     lanes: dict[str, LaneState] = field(default_factory=dict)
     loading: Loading | None = None
     loading_seconds: float = 0.0  # so far
@@ -75,7 +75,8 @@ class AppState:
     @property
     def context_share(self) -> float:
         """How much of the context the conversation fills, in the lane that fills most."""
-        if self.loaded is None or self.started is None or not self.turns:
+        known = self.turns and not self.foreign  # else its tokens are counted by another model
+        if self.loaded is None or self.started is None or not known:
             return 0.0
         answers = (lane.metrics.tokens for lane in self.lanes.values() if lane.metrics)
         return (self.started.prompt_tokens + max(answers, default=0)) / self.loaded.context
@@ -326,10 +327,8 @@ class AppState:
             case RunStarted():
                 self.running, self.busy_lane, self.notice, self.sent = True, None, "", ""
                 self.turns, self.seed = event.turn + 1, event.seed
-                if event.replaces is not None:
-                    self.draws += 1
-                elif self.started is None or event.run != self.started.run:
-                    self.draws = 1
+                if self.started is None or event.run != self.started.run or event.replaces:
+                    self.redrawn = event.replaces is not None
                 self.differing.discard(event.turn)
                 self.started, self.foreign, self.example = event, False, ""
                 for name, lane in self.lanes.items():

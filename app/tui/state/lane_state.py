@@ -140,13 +140,14 @@ class LaneState:
 
     def gamma(self, own: Params) -> str | None:
         """The gamma in force under its `own` effective settings. For "auto" it is "a" and the
-        newest round's, "a off" where that drafted nothing, or after the run the most frequent one,
+        newest round's, "a off" where rounds draft nothing, or after the run the most frequent one,
         because the last rounds are cut short. None for a strategy that does not draft."""
         gamma = self.gamma_in(own)
         if gamma != "auto" or not self.round_events:
             return gamma
         if self.phase is Phase.RUNNING:
-            now = self._reachable(self.round_events[-1].round.gamma)
+            before, newest = self.round_events[-2:][0].round, self.round_events[-1].round
+            now = self._reachable(newest.gamma or before.gamma)  # the last may have had no room
         else:
             now = self._most_frequent_gamma
         return f"a{now or ' off'}"

@@ -11,7 +11,6 @@ from app.report.verdict import LaneScore, Verdict, verdict
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState, Phase
 from app.tui.state.session_runs import LaneRun
-from decoding.cost.evidence import Evidence
 
 
 def scores(state: AppState) -> list[LaneScore]:
@@ -51,7 +50,7 @@ def score_of(state: AppState, number: int, lane: LaneState, runs: Sequence[LaneR
         tokens_per_pass=now.tokens_per_pass if now else None,
         round_seconds=spent / rounds if rounds else 0.0,
         draft_share=now.draft_seconds / spent if now and spent else 0.0,
-        undrafted=undrafted_share(lane.evidence),
+        undrafted=undrafted_share(lane),
         remote=lane.strategy.remote,
         same_text=same_text(state, lane),
         sampled=lane.sampled,
@@ -62,11 +61,15 @@ def score_of(state: AppState, number: int, lane: LaneState, runs: Sequence[LaneR
     )
 
 
-def undrafted_share(of: Evidence) -> float:
-    """The share of the rounds that drafted nothing because gamma was 0, not for want of a match."""
-    if not of.rounds:
+def undrafted_share(lane: LaneState) -> float:
+    """The share of the rounds that drafted nothing because gamma was 0, not for want of a match.
+    The last one does not count: the answer may have had no room for a draft."""
+    of, rounds = lane.evidence, lane.evidence.rounds - 1
+    if rounds < 1:
         return 0.0
-    return min(of.rounds - of.asked.total(), of.plain.count) / of.rounds
+    last = lane.round_events[-1].round.gamma == 0
+    idle = min(of.rounds - of.asked.total(), of.plain.count) - last
+    return max(idle, 0) / rounds
 
 
 def same_text(state: AppState, lane: LaneState) -> bool | None:

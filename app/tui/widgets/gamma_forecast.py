@@ -112,7 +112,8 @@ def forecast_line(found: Forecast, alpha: float | None, width: int, lane: int = 
     parts.append(f"{len(found.speeds) - 1}")
     beyond = "?" * (now > seen)
     present = f"now γ{now}{beyond} {speed(found.now)}"
-    if best == now and best and not ahead:
+    is_best = best == now > 0 and not ahead
+    if is_best:
         advice = f" {present}{error(found, best)} tok/s, the best tried"
     elif best == 0 and not ahead:
         advice = f" drafting does not pay here: γ0 ≈ {speed(found.speeds[0])} tok/s"
@@ -120,7 +121,7 @@ def forecast_line(found: Forecast, alpha: float | None, width: int, lane: int = 
         word = "" if ahead else "best tried " if width >= WIDE else "best "
         advice = f" {word}γ{best} ≈ {speed(found.speeds[best])}{error(found, best)} tok/s"
     parts += [(advice, "bold $accepted")]
-    if present not in advice:
+    if not is_best:
         parts += [" · ", (present, styles[now // each])]
     if guess > seen:
         more = [f" · γ{guess}? {speed(found.speeds[guess])} is a guess"]

@@ -17,13 +17,13 @@ from app.engine.comparison import sampling_rule
 from app.engine.events import Event, Finished, Prefilled, RoundFinished, Schedule
 from app.engine.lane import Lane
 from app.engine.lane_turn import LaneTurn, Task
-from app.engine.out_of_memory import out_of_memory
 from app.engine.turn import TurnRunner, answer_seed
 from app.models.load_models import load_models
 from app.models.loaded import LoadedModels
 from app.servers.protocol import Question
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import MEDUSA
+from decoding.errors import out_of_memory
 from decoding.params import Params, SamplingParams
 from decoding.tokenizing.stopping import Stop
 from decoding.trees.draft import Draft

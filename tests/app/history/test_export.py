@@ -28,6 +28,13 @@ def test_markdown() -> None:
     assert "**Autoregressive**\n\nFour seven\n\n**Draft model (gamma 2)**\n\nFour" in text
 
 
+def test_settings_that_no_lane_had_are_not_made_up() -> None:
+    made = recording()
+    for lane in made.turns[0].lanes.values():
+        lane.steps.clear()
+    assert "> Count!\n\n| lane |" in markdown(made)
+
+
 def test_a_lossy_lane_says_so() -> None:
     made = recording()
     draft = made.turns[0].lanes["draft:gamma=2"]

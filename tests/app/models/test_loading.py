@@ -34,14 +34,18 @@ def folder(family_folders: FamilyFolders, tmp_path: Path) -> Path:
     return tmp_path / "model"
 
 
+@pytest.mark.parametrize(
+    "error",
+    [torch.OutOfMemoryError("CUDA out of memory"), RuntimeError("CUBLAS_STATUS_ALLOC_FAILED")],
+)
 @pytest.mark.parametrize("where", ["forward", "self_test"])
 def test_a_model_whose_passes_have_no_room_does_not_fit(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, where: str
+    folder: Path, monkeypatch: pytest.MonkeyPatch, where: str, error: Exception
 ) -> None:
     """Not one that is not supported."""
 
     def full(*args: object, **kwargs: object) -> None:
-        raise torch.OutOfMemoryError("CUDA out of memory")
+        raise error
 
     if where == "forward":
         monkeypatch.setattr(tf.LlamaModel, "forward", full)

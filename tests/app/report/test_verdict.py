@@ -16,6 +16,7 @@ from app.report.verdict import (
     slowest,
     verdict,
     why_slowest,
+    winner,
 )
 
 
@@ -130,6 +131,8 @@ def test_a_lane_that_drafted_seldom_lost_by_that_and_not_by_wrong_guesses() -> N
     slow = score(2, "Draft model", 90.0, 1.5, tokens_per_pass=1.2, round_seconds=0.02)
     seldom = replace(slow, acceptance_rate=0.5, undrafted=0.9)
     assert "Lane 2 drafted in only 10% of its rounds" in str(why_slowest([AR, seldom, fast]))
+    hardly = replace(slow, undrafted=0.997)
+    assert "Lane 2 drafted in under 1% of its rounds" in str(why_slowest([AR, hardly, fast]))
     never = replace(slow, tokens_per_pass=1.0, undrafted=1.0)
     assert "Lane 2 drafted in none of its rounds" in str(why_slowest([AR, never, fast]))
 
@@ -196,7 +199,10 @@ def test_without_something_to_compare_it_says_what_is_missing() -> None:
 def test_nobody_wins_where_nobody_drafts_and_lanes_of_one_name_are_told_apart() -> None:
     idle = [replace(each, undrafted=1.0) for each in (EAGLE, replace(EAGLE, number=5))]
     said = verdict([AR, *idle])
-    assert said is not None and said.text == "No lane drafts: γ is 0." and said.factor is None
+    assert said is not None and said.text == "No lane drafted: γ was 0." and said.factor is None
+    assert winner([AR, *idle]) is None and why_slowest([AR, *idle]) is None
+    running = verdict([AR, replace(idle[0], done=False)])
+    assert running is not None and "No lane drafted" not in running.text
     twice = verdict([AR, replace(EAGLE, alike=True)])
     assert twice is not None and twice.text.startswith("EAGLE-3 (lane 4) is 2.3 times as fast")
 

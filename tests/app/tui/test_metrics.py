@@ -55,12 +55,17 @@ def test_a_bar_is_drawn_in_eighths_and_shows_all_that_is_there() -> None:
 
 def test_accepted_tokens_of_a_round() -> None:
     assert accepted_lines(Figures.of(ROUNDS).histogram, 12, 22).plain.splitlines() == [
-        "accepted in a round, of 3.0 drafted on average",
+        "accepted in a round",
         " 0 ████        1  25%",
         " 1 ████        1  25%",
         " 2             0   0%",
         " 3 ████████    2  50%",
     ]
+
+
+def test_every_row_has_its_line_where_it_is_narrow() -> None:
+    lines = accepted_lines(Figures.of(ROUNDS).histogram, 12, 60).plain.splitlines()
+    assert lines[0] == "accepted in a round, of 3.0 drafted on average" and len(lines) == 5
 
 
 def test_conditional_and_unconditional_acceptance_by_position() -> None:

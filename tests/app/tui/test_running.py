@@ -121,13 +121,13 @@ async def test_another_answer_is_drawn_only_where_there_is_another(play: Play) -
         assert stage.engine.asked(RunAgain) == [RunAgain(redraw=True)]
         again = RunStarted(1, 0, "Hi", 3, 42, ("ar", "draft", "lookup"), replaces=0)
         await stage.tell(again)
-        assert "seed 42, draw 2" in stage.text
+        assert "seed 42, drawn anew" in stage.text
         await stage.finish(1)
-        await stage.tell(replace(again, replaces=None))  # the same draws once more
-        assert "seed 42, draw 2" in stage.text
+        await stage.tell(replace(again, replaces=None))  # the same draws once more, or played again
+        assert "seed 42, drawn anew" in stage.text
         await stage.finish(1)
         await stage.begin("Next", 2)
-        assert "seed 42" in stage.text and "draw 2" not in stage.text
+        assert "seed 42" in stage.text and "anew" not in stage.text
 
 
 async def test_keys_of_a_run_do_nothing_without_one(play: Play) -> None:
@@ -619,3 +619,7 @@ async def test_a_conversation_that_fills_half_of_the_context_says_how_much(play:
         await stage.finish()
         await stage.tell(replace(state.started, run=1, prompt_tokens=context // 2 + 1))
         assert "context 5" in stage.text.splitlines()[0]
+        state.foreign = True
+        stage.app.main.show_state()
+        await stage.pilot.pause()
+        assert "context" not in stage.text  # counted in another model's tokens

@@ -216,14 +216,18 @@ def test_after_a_failure_nothing_is_recorded(monkeypatch: pytest.MonkeyPatch) ->
     assert len(asked) == 1
 
 
+@pytest.mark.parametrize(
+    "error",
+    [torch.OutOfMemoryError("CUDA out of memory"), RuntimeError("CUDA error: out of memory")],
+)
 def test_a_pass_for_which_memory_is_short_is_launched_and_others_are_recorded(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     asked: list[None] = []
 
     def short(work: Work, eager: Work) -> Work:
         asked.append(None)
-        raise torch.OutOfMemoryError("CUDA out of memory")
+        raise error
 
     monkeypatch.setattr(target_module, "recorder_for", lambda device: short)
     assert passes(Target(model(0))) == passes(Target(model(0), graphs=False))
