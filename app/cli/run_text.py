@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.report.load_text import load_line
-from app.report.verdict import FEW_TOKENS, INCREDIBLE, exceeds_tau
+from app.report.verdict import FEW_TOKENS, INCREDIBLE, incredible
 from app.strategies.registry import STRATEGIES
 from app.text.plural import pluralize
 
@@ -21,7 +21,7 @@ def format_run(document: dict[str, Any]) -> str:
             title = f"[{lane['lane']}] {_figures(lane)}"
             blocks.append("\n".join(part for part in (title, lane["text"]) if part))
     compared = [lane for run in runs for lane in run["lanes"] if lane["speedup"] is not None]
-    if any(map(_impossible, compared)):
+    if any(map(_incredible, compared)):
         blocks.append(INCREDIBLE)
     elif any(lane["tokens"] < FEW_TOKENS for lane in compared):
         blocks.append(f"speeds over fewer than {FEW_TOKENS} tokens are mostly chance")
@@ -36,11 +36,8 @@ def format_run(document: dict[str, Any]) -> str:
     return "\n\n".join(blocks)
 
 
-def _impossible(lane: dict[str, Any]) -> bool:
-    """Whether a lane that drafts for the target seems to be faster than its tokens per pass."""
-    strategy = STRATEGIES[lane["strategy"]]
-    drafts = strategy.drafts and strategy.on_target
-    return drafts and exceeds_tau(lane["speedup"], lane["tokens_per_pass"])
+def _incredible(lane: dict[str, Any]) -> bool:
+    return incredible(STRATEGIES[lane["strategy"]], lane["speedup"], lane["tokens_per_pass"])
 
 
 def _figures(lane: dict[str, Any]) -> str:
@@ -57,7 +54,7 @@ def _figures(lane: dict[str, Any]) -> str:
         ("tokens_per_pass", "τ {:.2f}"),
     ):
         if lane[key] is not None:
-            doubt = "?" * (key == "speedup" and _impossible(lane))
+            doubt = "?" * (key == "speedup" and _incredible(lane))
             parts.append(form.format(lane[key]) + doubt)
     if lane["acceptance_rate"] is None and lane["drafted"]:  # most servers report only this
         parts.append(f"{lane['accepted']} of {lane['drafted']} drafts accepted")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from app.report.spread import Spread
+from app.strategies.strategy import Strategy
 from app.text.plural import pluralize
 
 FEW_TOKENS = 50  # a speed over fewer is mostly chance
@@ -109,6 +110,12 @@ def exceeds_tau(speedup: float, tokens_per_pass: float | None) -> bool:
     """Whether a speedup is impossible: a pass over drafts is never quicker than one over a single
     token, so a disturbance of the machine was measured."""
     return tokens_per_pass is not None and speedup > tokens_per_pass
+
+
+def incredible(strategy: Strategy, speedup: float, tokens_per_pass: float | None) -> bool:
+    """Whether a lane of the strategy can't have been that much faster than the target alone."""
+    drafts = strategy.drafts and strategy.on_target
+    return drafts and exceeds_tau(speedup, tokens_per_pass)
 
 
 def baseline(scores: Sequence[LaneScore]) -> LaneScore | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.engine.events import LaneInfo, Metrics
-from app.report.verdict import FEW_TOKENS, exceeds_tau
+from app.report.verdict import FEW_TOKENS, incredible
 from app.strategies.registry import STRATEGIES
 from app.strategies.strategy import DEFAULT_TREE
 from app.tui.format.bars import histogram
@@ -67,8 +67,7 @@ def phase_mark(state: AppState, lane: LaneState) -> str:
 
 def speedup_part(lane: LaneState, speedup: float, metrics: Metrics) -> Part:
     """The speedup; grey if measured over too few tokens, with a question mark if impossible."""
-    drafts = lane.strategy.drafts and lane.strategy.on_target
-    doubt = "?" * (drafts and exceeds_tau(speedup, metrics.tokens_per_pass))
+    doubt = "?" * incredible(lane.strategy, speedup, metrics.tokens_per_pass)
     trusted = metrics.tokens >= FEW_TOKENS and not doubt
     return Part(f"{speedup:.2f}×{doubt}", "bold $foreground" if trusted else "$quiet")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from app.engine.events import Metrics, Schedule
-from app.report.verdict import exceeds_tau
+from app.report.verdict import incredible
 from app.text.token_event import TokenEvent
 from app.tui.state.growing import Growing, Same
 from app.tui.state.lane_state import LaneState, Phase, Settings
@@ -176,8 +176,6 @@ def run_of(lane: LaneState, metrics: Metrics, prompt: Prompt) -> LaneRun:
         tuple(event.tokens for event in lane.round_events),
         lane.begun,
         lane.phase is Phase.STOPPED,
-        lane.strategy.drafts
-        and lane.strategy.on_target
-        and metrics.speedup is not None
-        and exceeds_tau(metrics.speedup, metrics.tokens_per_pass),
+        metrics.speedup is not None
+        and incredible(lane.strategy, metrics.speedup, metrics.tokens_per_pass),
     )
