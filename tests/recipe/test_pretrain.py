@@ -20,6 +20,7 @@ from assets.demo.recipe.pretrain import (
     parse_stages,
     pretrain,
     start_from,
+    widened,
 )
 from assets.demo.recipe.stream import TokenStream, load_stream
 from decoding.checkpoints.medusa import read_medusa
@@ -123,7 +124,7 @@ def test_a_run_can_go_on_from_a_finished_model_and_its_heads(
     finished.medusa = MedusaLayers(heads=2, layers=1, hidden=32)
     pretrain(finished, tokenizer, stream, None, CONFIG, tmp_path / "one", 32, [(16, 1.0)],
              medusa=finished.medusa)  # fmt: skip
-    start_from(tmp_path / "one/model", tmp_path / "one/medusa", tmp_path / "two")
+    start_from(tmp_path / "one/model", tmp_path / "one/medusa", tmp_path / "two", make_model())
     state = torch.load(tmp_path / "two/checkpoint.pt", weights_only=True)
     assert state["step"] == 0
     for name, value in finished.state_dict().items():
@@ -134,6 +135,45 @@ def test_a_run_can_go_on_from_a_finished_model_and_its_heads(
              medusa=going_on.medusa)  # fmt: skip
     steps = [json.loads(line)["step"] for line in (tmp_path / "two/log.jsonl").open()]
     assert steps == [1, 2, 3]
+
+
+def test_a_finished_model_goes_on_wider_and_begins_by_saying_the_same(
+    make_model: Callable[[], LlamaForCausalLM],
+    tokenizer: PreTrainedTokenizerFast,
+    data_file: Path,
+    tmp_path: Path,
+) -> None:
+    stream = load_stream([str(data_file)], tokenizer)
+    narrow = make_model()
+    narrow.medusa = MedusaLayers(heads=2, layers=1, hidden=32)
+    pretrain(narrow, tokenizer, stream, None, CONFIG, tmp_path / "narrow", 32, [(16, 1.0)],
+             medusa=narrow.medusa)  # fmt: skip
+
+    def make_wide(**sizes: int) -> LlamaForCausalLM:
+        sizes = {"hidden": 64, "mlp": 80, "heads": 4, "kv_heads": 2} | sizes
+        return build_model(tokenizer, layers=2, context=128, **sizes)
+
+    folder, heads, out = tmp_path / "narrow/model", tmp_path / "narrow/medusa", tmp_path / "wide"
+    start_from(folder, heads, out, make_wide())
+    state = torch.load(out / "checkpoint.pt", weights_only=True)
+    wide = make_wide()
+    wide.medusa = MedusaLayers(heads=2, layers=1, hidden=64)
+    wide.load_state_dict(state["model"])
+    ids = torch.arange(40).view(2, 20)
+    torch.testing.assert_close(wide(ids).logits, narrow(ids).logits, rtol=1e-3, atol=1e-3)
+    kinds = (wide, narrow)
+    hidden = [model.model(ids).last_hidden_state for model in kinds]
+    answer = torch.ones_like(ids, dtype=torch.bool)
+    losses = [m.medusa.loss(m, h, ids, answer) for m, h in zip(kinds, hidden, strict=True)]
+    torch.testing.assert_close(*losses, rtol=1e-3, atol=1e-3)
+    losses[0].backward()
+    layer = wide.model.layers[0]
+    for new in (layer.mlp.down_proj.weight.grad[:, 48:], layer.self_attn.o_proj.weight.grad[32:]):
+        assert (new != 0).any()  # what is new learns
+    with pytest.raises(ValueError, match=r"does not fit into"):
+        start_from(folder, heads, out, make_wide(mlp=40))
+    with pytest.raises(ValueError, match="only a single key-value head"):
+        widened(make_wide().state_dict(), make_wide(kv_heads=4))
 
 
 def test_medusa_heads_learn_with_the_target(

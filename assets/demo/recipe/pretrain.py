@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -107,15 +107,54 @@ def grow(shallow: Path, out: Path, layers: int) -> None:
     torch.save(state, out / "checkpoint.pt")
 
 
-def start_from(model: Path, medusa: Path | None, out: Path) -> None:
+def widened(narrow: Mapping[str, torch.Tensor], wide: LlamaForCausalLM) -> dict[str, torch.Tensor]:
+    """The weights of a narrow Llama within those of `wide`, which then says the same and learns on
+    with the rest (Net2Net, Chen et al. 2016, 1511.05641): what reads the new dimensions, neurons
+    and heads begins as in `wide`, what writes to them is zero. More key-value heads are copies of
+    the one there is.
+
+    Raises ValueError if the narrow model has several key-value heads and the wide one more, or if
+    it is larger anywhere.
+    """
+    fresh, weights = wide.state_dict(), {}
+    hidden = narrow["model.embed_tokens.weight"].shape[1]
+    head_size = wide.config.hidden_size // wide.config.num_attention_heads
+    # The mean of squares in a norm is over more numbers, and the new ones are 0 at first.
+    norm_scale = math.sqrt(hidden / wide.config.hidden_size)
+    for name, value in narrow.items():
+        value, new = value.float(), fresh[name].clone()
+        if any(old > size for old, size in zip(value.shape, new.shape, strict=True)):
+            raise ValueError(f"{name} {list(value.shape)} does not fit into {list(new.shape)}")
+        if value.ndim == 1:
+            new[:] = value.mean()
+            new[: len(value)] = value
+            weights[name] = new * norm_scale
+            continue
+        if name.endswith(("k_proj.weight", "v_proj.weight")) and len(value) < len(new):
+            if len(value) > head_size:
+                raise ValueError("only a single key-value head can be copied to more of them")
+            value = value.repeat(len(new) // len(value), 1)
+        if name.endswith((*OUTPUTS, "embed_tokens.weight", "lm_head.weight")):
+            new.zero_()
+        new[: value.shape[0], : value.shape[1]] = value
+        weights[name] = new
+    return weights
+
+
+def start_from(folder: Path, medusa: Path | None, out: Path, model: LlamaForCausalLM) -> None:
     """Begin the run in `out` with the weights of a finished model's folder, such as the shipped
-    target's, and those of Medusa heads of it; the optimizers start anew."""
-    weights = load_file(model / "model.safetensors")
-    embedding = weights["model.embed_tokens.weight"]
-    weights["lm_head.weight"] = embedding  # they are tied
+    target's, and those of Medusa heads of it; the optimizers start anew. `model` is what the run
+    trains; if it is wider than the one in the folder, that one is widened."""
+    narrow = load_file(folder / "model.safetensors")
+    embedding = narrow["model.embed_tokens.weight"]
+    narrow["lm_head.weight"] = embedding  # they are tied
+    weights = widened(narrow, model)
     if medusa is not None:
         heads = read_medusa(medusa, embedding.shape[1], embedding.shape[0])
         matrices, biases = heads.weights.flatten(0, 1), heads.biases.flatten(0, 1)
+        more = model.config.hidden_size - matrices.shape[-1]
+        matrices = functional.pad(matrices, (0, more, 0, more))
+        biases = functional.pad(biases, (0, more))
         for number, (matrix, bias) in enumerate(zip(matrices, biases, strict=True)):
             weights[f"medusa.layers.{number}.weight"] = matrix
             weights[f"medusa.layers.{number}.bias"] = bias
@@ -284,7 +323,10 @@ def main() -> None:
         "--grow-from", type=Path, metavar="DIR", help="the --out of a run with fewer --layers"
     )
     parser.add_argument(
-        "--start-from", type=Path, metavar="MODEL", help="a finished model's folder to go on from"
+        "--start-from",
+        type=Path,
+        metavar="MODEL",
+        help="a finished model's folder to go on from, widened if the sizes here are larger",
     )
     parser.add_argument(
         "--start-medusa", type=Path, metavar="HEADS", help="its Medusa heads, with --medusa-heads"
@@ -308,15 +350,7 @@ def main() -> None:
     add_options(parser)
     args = parser.parse_args()
     first = os.environ.get("RANK", "0") == "0"
-    if first and not (args.out / "checkpoint.pt").exists():
-        if args.grow_from:
-            grow(args.grow_from, args.out, args.layers)
-        elif args.start_from:
-            start_from(args.start_from, args.start_medusa, args.out)
-    join_processes()  # waits for the first, so that all of them find where it begins
     tokenizer = AutoTokenizer.from_pretrained(args.tokenizer)
-    stream = load_stream(args.data, tokenizer, args.system_rate, args.seed, cache=args.out.parent)
-    heldout = load_stream(args.heldout, tokenizer) if args.heldout else None
     model = build_model(
         tokenizer,
         args.hidden,
@@ -326,7 +360,16 @@ def main() -> None:
         args.kv_heads,
         args.context,
         args.seed,
-    ).to(args.device)
+    )
+    if first and not (args.out / "checkpoint.pt").exists():
+        if args.grow_from:
+            grow(args.grow_from, args.out, args.layers)
+        elif args.start_from:
+            start_from(args.start_from, args.start_medusa, args.out, model)
+    join_processes()  # waits for the first, so that all of them find where it begins
+    stream = load_stream(args.data, tokenizer, args.system_rate, args.seed, cache=args.out.parent)
+    heldout = load_stream(args.heldout, tokenizer) if args.heldout else None
+    model.to(args.device)
     print(
         f"{model.num_parameters() / 1e6:.1f}M parameters, {stream.tokens} tokens an epoch",
         flush=True,
