@@ -161,10 +161,12 @@ def test_a_finished_model_goes_on_wider_and_begins_by_saying_the_same(
     wide.load_state_dict(state["model"])
     ids = torch.arange(40).view(2, 20)
     torch.testing.assert_close(wide(ids).logits, narrow(ids).logits, rtol=1e-3, atol=1e-3)
-    kinds = (wide, narrow)
-    hidden = [model.model(ids).last_hidden_state for model in kinds]
     answer = torch.ones_like(ids, dtype=torch.bool)
-    losses = [m.medusa.loss(m, h, ids, answer) for m, h in zip(kinds, hidden, strict=True)]
+    losses = []
+    for model, heads_of_it in ((wide, wide.medusa), (narrow, narrow.medusa)):
+        assert isinstance(heads_of_it, MedusaLayers)
+        hidden = model.model(ids).last_hidden_state
+        losses.append(heads_of_it.loss(model, hidden, ids, answer))
     torch.testing.assert_close(*losses, rtol=1e-3, atol=1e-3)
     losses[0].backward()
     layer = wide.model.layers[0]
