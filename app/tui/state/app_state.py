@@ -327,7 +327,7 @@ class AppState:
             case RunStarted():
                 self.running, self.busy_lane, self.notice, self.sent = True, None, "", ""
                 self.turns, self.seed = event.turn + 1, event.seed
-                if self.started is None or event.run != self.started.run or event.replaces:
+                if self.started is None or event.run != self.started.run:
                     self.redrawn = event.replaces is not None
                 self.differing.discard(event.turn)
                 self.started, self.foreign, self.example = event, False, ""
