@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -156,8 +157,8 @@ def test_an_app_that_is_told_to_end_leaves_the_terminal_as_it_was(
     terminal.wait_for("not sent yet")
     terminal.app.send_signal(number)
     screen = terminal.wait_for(f"left with {128 + number}")
-    unsent = tmp_path / "specchat" / "conversations" / "unsent.txt"
-    assert unsent.read_text() == "not sent yet"
+    unsent = tmp_path / "specchat" / "conversations" / "unsent.json"
+    assert json.loads(unsent.read_text()) == ["not sent yet"]
     assert "Autoregressive" not in screen
     modes = ["alternate_on", "mouse_any_flag", "cursor_flag"]
     assert terminal.modes(*modes) == ["0", "0", "1"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from app.report.document import LaneResult
 from app.strategies.registry import STRATEGIES
 from decoding.params import Params, SamplingParams, with_settings
+from decoding.stats import ratio
 
 if TYPE_CHECKING:
     from app.engine.lane import Lane
@@ -18,8 +19,11 @@ class Baseline:
     """The autoregressive lane's answer; implements `app.report.document.Reference`."""
 
     def __init__(self, lane: Lane, prompt_ids: Sequence[int], params: Params) -> None:
-        self.speed = lane.stats.tokens_per_second
         self._lane, self._prompt, self._params = lane, list(prompt_ids), params
+
+    def speedup(self, lane: LaneResult) -> float | None:
+        own, base = lane.stats.tokens_per_second, self._lane.stats.tokens_per_second
+        return None if own is None or base is None else ratio(own, base)
 
     def compare(self, lane: LaneResult) -> dict[str, Any]:
         """As `compare`; {} unless both lanes are greedy and on the target. A server's answer has no

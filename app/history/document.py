@@ -20,7 +20,14 @@ from pydantic import TypeAdapter
 from app.engine.events import PIECE, Finished, Prefilled, RoundFinished
 from app.history.log import names_on_disk
 from app.history.recording import LaneRecord, RecordedTurn, Recording
-from app.report.document import LaneResult, envelope, lane_report, round_report, unavailable_report
+from app.report.document import (
+    LaneResult,
+    Reference,
+    envelope,
+    lane_report,
+    round_report,
+    unavailable_report,
+)
 from decoding.params import flat
 from decoding.round import Round, TokenProbs
 
@@ -74,11 +81,8 @@ def _texts(recording: Recording) -> dict[int, str]:
 def _run(index: int, turn: RecordedTurn, recording: Recording) -> dict[str, Any]:
     started = turn.started
     settings: list[dict[str, Any]] = []
-    lanes = [_lane(lane, turn, settings) for lane in turn.lanes.values()]
-    ends = {event.lane: event for event in turn.events() if isinstance(event, Finished)}
-    for report in lanes:  # as on the screen: over the time in which both ran
-        if (end := ends.get(report["lane"])) and end.metrics and report["speedup"] is not None:
-            report["speedup"] = end.metrics.speedup
+    reference = _Recorded(turn)
+    lanes = [_lane(lane, turn, reference, settings) for lane in turn.lanes.values()]
     for info in recording.loaded.lanes if recording.loaded else ():
         if not info.available and info.name not in turn.lanes:
             lanes.append(unavailable_report(info.spec, info.reason))
@@ -105,10 +109,16 @@ class _Recorded:
     """The recorded comparison; implements `app.report.document.Reference`."""
 
     def __init__(self, turn: RecordedTurn) -> None:
-        lanes = turn.lanes.values()
-        ar = next((e for e in lanes if e.strategy.is_baseline), None)
-        self.speed = ar.stats.tokens_per_second if ar else None
         self._ends = {name: lane.end for name, lane in turn.lanes.items()}
+        self._speedups = {
+            event.lane: event.metrics.speedup
+            for event in turn.events()
+            if isinstance(event, RoundFinished | Finished) and event.metrics
+        }
+
+    def speedup(self, lane: LaneResult) -> float | None:
+        """The last one that the screen showed: in a race, over the time in which both ran."""
+        return self._speedups.get(lane.spec.name)
 
     def compare(self, lane: LaneResult) -> dict[str, Any]:
         end = self._ends[lane.spec.name]
@@ -122,8 +132,10 @@ class _Recorded:
         }
 
 
-def _lane(lane: LaneRecord, turn: RecordedTurn, settings: list[dict[str, Any]]) -> dict[str, Any]:
-    report = lane_report(lane, _Recorded(turn), lane.error, trace=False)
+def _lane(
+    lane: LaneRecord, turn: RecordedTurn, reference: Reference, settings: list[dict[str, Any]]
+) -> dict[str, Any]:
+    report = lane_report(lane, reference, lane.error, trace=False)
     report["rounds"] = [_round(step, turn, settings) for step in lane.steps]
     report["first"] = _first(lane.prefilled, turn) if lane.prefilled else None
     report["finishes"] = [

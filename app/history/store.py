@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,6 +14,7 @@ from typing import BinaryIO
 
 import platformdirs
 from filelock import BaseFileLock, FileLock, Timeout
+from pydantic import TypeAdapter
 
 from app.history.log import complete_lines, is_name_line, name_line, name_of, read_log
 from app.history.recording import Recording
@@ -20,9 +22,10 @@ from app.text.files import write_atomically
 from decoding.errors import InputError
 from decoding.json_text import parse_json
 
-UNSENT = "unsent.txt"  # what was in the prompt when the app was left
+UNSENT = "unsent.json"
 THEME = "theme.txt"  # chosen on the screen
 RECENT = 30  # conversations whose prompts are offered again
+_UNSENT = TypeAdapter(list[str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,16 @@ class Store:
             write_atomically(self.folder / name, text)  # a new file is private
         else:
             (self.folder / name).unlink(missing_ok=True)
+
+    def unsent(self) -> list[str]:
+        """The questions that waited when the app was left, and last what was in its prompt."""
+        try:
+            return _UNSENT.validate_json(self.remembered(UNSENT))
+        except ValueError:  # there is none
+            return []
+
+    def keep_unsent(self, texts: Sequence[str]) -> None:
+        self.remember(UNSENT, json.dumps(texts, ensure_ascii=False) if texts else "")
 
     def append_to(self, path: Path) -> BinaryIO:
         """Unbuffered. A last line that was never finished is cut off."""

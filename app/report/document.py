@@ -10,7 +10,7 @@ from app.config.settings import Settings
 from app.strategies.lane_spec import LaneSpec
 from app.version import VERSION
 from decoding.round import Round
-from decoding.stats import Stats, ratio
+from decoding.stats import Stats
 from decoding.tokenizing.reasoning import split_reasoning
 
 SCHEMA_VERSION = 1
@@ -81,8 +81,8 @@ def spec_fields(spec: LaneSpec | None) -> dict[str, Any]:
 class Reference(Protocol):
     """The autoregressive lane's answer, with which the others are compared."""
 
-    @property
-    def speed(self) -> float | None: ...
+    def speedup(self, lane: LaneResult) -> float | None:
+        """None if the lane or the reference has no speed yet."""
 
     def compare(self, lane: LaneResult) -> dict[str, Any]:
         """Those of `matches_ar`, `first_divergence`, `divergence_gap` and `same_text` that are
@@ -124,9 +124,8 @@ def lane_report(
         report |= {name: report[name] or None for name in _TOLD_BY_SERVERS}
     if reference is not None and not error:
         report |= reference.compare(lane)
-        local = lane.spec.endpoint is None  # another machine's speed is no speedup
-        if local and stats.tokens_per_second is not None and reference.speed is not None:
-            report["speedup"] = ratio(stats.tokens_per_second, reference.speed)
+        if lane.spec.endpoint is None:  # another machine's speed is no speedup
+            report["speedup"] = reference.speedup(lane)
     if trace:
         report["rounds"] = [round_report(record) for record in lane.rounds]
     return report

@@ -11,9 +11,8 @@ from torch import Tensor
 
 from decoding.drafters.eagle_forward import EagleForward
 from decoding.drafters.eagle_tree import TreePlan
-from decoding.errors import out_of_memory
 from decoding.model.cache import TreeCache
-from decoding.model.graphs import Recorder, Work
+from decoding.model.graphs import Recordable, Recorder, Work
 from decoding.trees.draft import CandidatePool
 
 # A recording takes as long as about a dozen runs. So after the first, only a tree that comes up as
@@ -71,7 +70,7 @@ class LevelGraphs:
     """Graphs by plan and gamma, for the cache's present capacity."""
 
     def __init__(self, record: Recorder, forward: EagleForward, cache: TreeCache) -> None:
-        self._record: Recorder | None = record
+        self._recordable = Recordable(record)
         self._forward, self._cache, self._capacity = forward, cache, cache.capacity
         self._rows: dict[tuple[TreePlan, int], int] = {}  # that a tree's levels write
         self._recorded: dict[tuple[TreePlan, int], RecordedLevels | None] = {}
@@ -100,7 +99,9 @@ class LevelGraphs:
         if key not in self._recorded:
             if self._uses.total() > 1 and self._uses[key] < OFTEN:
                 return eager()
-            self._recorded[key] = self._recording(gamma, hidden, grow, eager)
+            self._recorded[key] = self._recordable.attempt(
+                lambda record: self._recording(record, gamma, hidden, grow, eager)
+            )
         known = self._recorded[key]
         if known is None or known.replay is None:
             return eager()
@@ -110,22 +111,6 @@ class LevelGraphs:
         return known.pool.copy()
 
     def _recording(
-        self,
-        gamma: int,
-        hidden: Tensor,
-        grow: Callable[[Tensor, RunLevel], CandidatePool],
-        eager: Callable[[], CandidatePool],
-    ) -> RecordedLevels | None:
-        if self._record is None:
-            return None
-        try:
-            return self._record_levels(self._record, gamma, hidden, grow, eager)
-        except RuntimeError as error:
-            if not out_of_memory(error):  # another tree may fit
-                self._record = None  # not supported by the driver
-            return None
-
-    def _record_levels(
         self,
         record: Recorder,
         gamma: int,

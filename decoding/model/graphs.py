@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
 import torch
@@ -29,6 +29,7 @@ WARM_UPS = 2
 TIMED = 3  # runs, of which the fastest counts
 
 Work = Callable[[], None]
+Made = TypeVar("Made")
 
 
 class Recorder(Protocol):
@@ -107,6 +108,25 @@ class CudaRecorder:
         return best
 
 
+class Recordable:
+    """Tries to record with a recorder, until that fails for another reason than a lack of memory:
+    then the driver does not support it."""
+
+    def __init__(self, record: Recorder) -> None:
+        self._record: Recorder | None = record
+
+    def attempt(self, make: Callable[[Recorder], Made | None]) -> Made | None:
+        """What `make` records; None if it failed, or if it is no longer tried."""
+        if self._record is None:
+            return None
+        try:
+            return make(self._record)
+        except RuntimeError as error:
+            if not out_of_memory(error):  # otherwise something smaller may fit
+                self._record = None
+            return None
+
+
 class Buffers:
     """The inputs of a pass of `size` rows, at fixed addresses."""
 
@@ -158,14 +178,13 @@ class GraphForward:
     states: Mapping[int, int] = {}
 
     def __init__(self, lean: LeanForward, fold: int, record: Recorder) -> None:
-        """`fold`: how often each row of a pass is repeated in a mask. Recording stops after a
-        failure, unless that was a lack of memory."""
+        """`fold`: how often each row of a pass is repeated in a mask."""
         self.layers: Sequence[LayerShape | None] = lean.layers
         self.devices = lean.devices
         self.vocab_size = lean.vocab_size
         self._lean = lean
         self._fold = fold
-        self._record: Recorder | None = record
+        self._recordable = Recordable(record)
         self._recordings: WeakKeyDictionary[TreeCache, Recordings] = WeakKeyDictionary()
 
     def __call__(
@@ -181,7 +200,9 @@ class GraphForward:
         if made is None or made.capacity != cache.capacity:  # the cache was reallocated
             made = self._recordings[cache] = Recordings(cache.capacity)
         if size not in made.passes:
-            made.passes[size] = self._recorded(size, tokens, positions, mask, cache)
+            made.passes[size] = self._recordable.attempt(
+                lambda record: self._recorded(record, size, tokens, positions, mask, cache)
+            )
         known = made.passes[size]
         if known is None or known.replay is None:
             return self._lean(tokens, positions, mask, cache, last_only)
@@ -202,18 +223,6 @@ class GraphForward:
         return self._lean.lm_head(features)
 
     def _recorded(
-        self, size: int, tokens: Tensor, positions: Tensor, mask: Tensor | None, cache: TreeCache
-    ) -> RecordedPass | None:
-        if self._record is None:
-            return None
-        try:
-            return self._record_pass(self._record, size, tokens, positions, mask, cache)
-        except RuntimeError as error:
-            if not out_of_memory(error):  # another pass may fit
-                self._record = None  # not supported by the driver
-            return None
-
-    def _record_pass(
         self,
         record: Recorder,
         size: int,

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from app.engine.commands import NewConversation, Resume
@@ -22,7 +21,7 @@ from app.engine.events import (
 from app.engine.protocol import Engine
 from app.history.recorder import Recorder
 from app.history.recording import LeftWith, Recording
-from app.history.store import THEME, UNSENT, Entry, Store
+from app.history.store import THEME, Entry, Store
 from app.text.terminal_text import shortened
 from app.tui.actions.base import AppBase
 from app.tui.background import run_in_background
@@ -45,7 +44,7 @@ class ConversationActions(AppBase):
         self.opened: dict[Path, str] = {}  # the titles of those chosen from the list
         self.deleted: dict[Entry, bytes] = {}  # their content, for undo
         self.known_settings: LeftWith | None = None  # those that the log tells
-        self._restored = ""  # the text that was not sent last time, if it was put into the prompt
+        self._restored: list[str] = []  # what was not sent last time, if it came back
 
     def action_new_conversation(self) -> None:
         if self.state.busy:
@@ -67,23 +66,24 @@ class ConversationActions(AppBase):
         sent."""
         prompt = self.main.prompt
         with suppress(OSError):  # as if there were none
-            unsent = await run_in_background(partial(store.remembered, UNSENT))
+            unsent = await run_in_background(store.unsent)
             if unsent and not prompt.text:
-                prompt.write(unsent)
+                prompt.write(unsent[-1])
                 self._restored = unsent
+                if more := len(unsent) - 1:
+                    self.show_notice(f"Not sent last time: this and {more} more, ↑ brings them")
             earlier = await run_in_background(store.prompts)
-            prompt.recall_earlier([*earlier, *([unsent] if unsent else [])])
+            prompt.recall_earlier([*earlier, *unsent])
 
     def keep_for_next_time(self) -> None:
         """What is lost otherwise when the app is left: a text that was not sent, another theme, and
         settings that no answer was made with."""
         if self.store:
             texts = [self.state.sent, *self.state.queued, self.main.prompt.text]
-            unsent = "\n".join(filter(str.strip, texts))
+            unsent = [text for text in texts if text.strip()]
             with suppress(OSError):
-                # another window's text stays
-                if unsent or self.store.remembered(UNSENT) == self._restored:
-                    self.store.remember(UNSENT, unsent)
+                if unsent or self.store.unsent() == self._restored:  # another window's stay
+                    self.store.keep_unsent(unsent)
                 if self.theme != self.first_theme:
                     self.store.remember(THEME, self.theme)
         left = self._settings_now()

@@ -172,15 +172,42 @@ async def test_a_question_that_was_sent_and_not_begun_is_in_the_prompt_the_next_
         await stage.press("enter")
         assert stage.engine.asked(Run) and not stage.app.main.prompt.text
         stage.app.exit()
-    assert store.remembered(UNSENT) == "Why so soon?"
+    assert store.unsent() == ["Why so soon?"]
+
+
+async def test_questions_that_waited_come_back_one_by_one(store: Store) -> None:
+    async with opened(store) as stage:
+        for question in ("Why so soon?", "And then?"):
+            await stage.type(question)
+            await stage.press("enter")
+        stage.app.main.prompt.write("Two\nlines")
+        stage.app.exit()
+    async with opened(store) as stage:
+        prompt = stage.app.main.prompt
+        await stage.until(lambda: prompt.text == "Two\nlines")
+        assert "2 more" in stage.app.state.notice
+        await stage.press("ctrl+c")
+        found: list[str] = []
+        for _ in range(4):  # one of them to the upper line
+            await stage.press("up")
+            found.append(prompt.text)
+        assert list(dict.fromkeys(found)) == ["Two\nlines", "And then?", "Why so soon?"]
+
+
+@pytest.mark.parametrize("text", ["not JSON", '{"a": 1}', "[1]"])
+async def test_unsent_questions_that_cannot_be_read_are_none(store: Store, text: str) -> None:
+    store.remember(UNSENT, text)
+    async with opened(store) as stage:
+        await stage.app.workers.wait_for_complete()
+        assert not stage.app.main.prompt.text
 
 
 async def test_another_windows_text_that_was_not_sent_stays(store: Store) -> None:
     async with opened(store) as stage:
         await stage.app.workers.wait_for_complete()
-        store.remember(UNSENT, "of another window")
+        store.keep_unsent(["of another window"])
         stage.app.exit()
-    assert store.remembered(UNSENT) == "of another window"
+    assert store.unsent() == ["of another window"]
     assert (store.folder / UNSENT).stat().st_mode & 0o077 == 0
 
 
