@@ -108,6 +108,13 @@ class SetParams:
 
 
 @dataclass(frozen=True, slots=True)
+class SetSeed:
+    """The seed of all draws from the next run on, also in conversations begun after this one."""
+
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
 class SetEnabled:
     """Takes effect now for a running lane (it is stopped) and otherwise at the next run."""
 
@@ -245,6 +252,7 @@ Command = (
     | NewConversation
     | Resume
     | SetParams
+    | SetSeed
     | SetEnabled
     | SetSchedule
     | RecordProbabilities

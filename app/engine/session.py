@@ -76,6 +76,8 @@ class Session:
                     mailbox.begin_conversation((), self._own_seed)
                 case commands.SetParams(params):
                     mailbox.params = params
+                case commands.SetSeed(seed):
+                    mailbox.seed = self._own_seed = seed
                 case commands.SetEnabled(lane, enabled):
                     change = mailbox.switched_off.discard if enabled else mailbox.switched_off.add
                     change(lane)

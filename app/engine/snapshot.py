@@ -61,6 +61,8 @@ class SessionSnapshot:
                 | commands.RecordProbabilities()
             ):
                 self._settings[type(command)] = command
+            case commands.SetSeed(seed):
+                self._settings[type(command)], self._seed = command, seed
             case commands.SetEnabled(lane):
                 self._enabled[lane] = command
             case commands.SetTree(lane, tree):

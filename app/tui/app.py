@@ -19,6 +19,7 @@ from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.widgets import Input
 
+from app.engine.commands import SetSeed
 from app.engine.events import (
     EngineExited,
     Event,
@@ -47,6 +48,7 @@ from app.tui.palette import CommandsProvider, commands
 from app.tui.screens.examples import ExamplesScreen
 from app.tui.screens.help import HelpScreen
 from app.tui.screens.presets import PresetsScreen
+from app.tui.screens.seed import SeedScreen
 from app.tui.screens.tour import TourScreen, TourStage
 from app.tui.screens.training import TrainingScreen
 from app.tui.slow_terminal import has_backlog
@@ -311,6 +313,20 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
         of_model = loaded.sampling if loaded else {}
         self.push_screen(PresetsScreen(self.presets, self.state.params, of_model), apply)
 
+    def action_seed(self) -> None:
+        def apply(seed: int | None) -> None:
+            if seed is not None:
+                self.state.choose_seed(seed)
+                self.engine.send(SetSeed(seed))
+                again = self.state.keys["run.again"]
+                asked = f"; {again} answers the last question with it" if self.state.turns else ""
+                self.show_notice(f"Seed {seed} from the next answer on{asked}")
+                self.undo.note_changes()
+
+        state = self.state
+        now = state.seed if state.next_seed is None else state.next_seed
+        self.push_screen(SeedScreen(now), apply)
+
     def action_training(self) -> None:
         self.push_screen(TrainingScreen(self.main.display_options.mode))
 
@@ -344,6 +360,9 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
         if self.state.stopped:
             what = "From where they were stopped (Enter in the empty prompt)"
             yield SystemCommand("Continue stopped answers", what, self.action_continue)
+        if self.state.replay is None:
+            what = "The seed of the next answers: the same one gives the same tokens"
+            yield SystemCommand("Set the seed", what, self.action_seed)
         what = "The curves of a running training (specchat heads watch)"
         yield SystemCommand("Watch a training", what, self.action_training)
         yield SystemCommand("Tour", "The screen explained in a few steps", self.action_tour)

@@ -17,6 +17,7 @@ from app.tui.screens.models import ModelsScreen
 from app.tui.screens.presets import PresetsScreen
 from app.tui.screens.projector import ProjectorScreen
 from app.tui.screens.sampling_test import SamplingTestScreen
+from app.tui.screens.seed import SeedScreen
 from app.tui.screens.tour import TourScreen
 from app.tui.screens.training import TrainingScreen
 from app.tui.widgets.prompt import Prompt
@@ -46,6 +47,7 @@ def binding_scopes() -> dict[str, list[BindingType]]:
         SamplingTestScreen,
         TourScreen,
         TrainingScreen,
+        SeedScreen,
         AdviceScreen,
         RejectionTable,
         TreeView,

@@ -51,7 +51,7 @@ class AppBase(App[None]):
         self._drawn_text = DrawnText()
         self.engine = engine
         self.recorder = startup.recorder
-        self.state = state = AppState(startup.params, startup.schedule, startup.seed)
+        self.state = state = AppState(startup.params, startup.schedule, startup.seed, startup.seed)
         state.models = state.asked_for = startup.models
         first = next(iter(examples()), None) if startup.newcomer else None
         state.example = first.turns[0] if first else ""

@@ -29,7 +29,8 @@ def title_bar(state: AppState) -> tuple[list[Part], list[Part]]:
         facts.append((loaded.hardware, 4))
         facts += [(pluralize(loaded.threads, "thread"), 6)] if loaded.threads else []
     if state.seed is not None:
-        facts.append((f"seed {state.seed}{', drawn anew' * state.redrawn}", 2))
+        then = f", then {state.next_seed}" if state.next_seed not in (None, state.seed) else ""
+        facts.append((f"seed {state.seed}{', drawn anew' * state.redrawn}{then}", 2))
     if (share := state.context_share) >= CONTEXT_SHARE:
         facts.append((f"context {share:.0%}", 3))
     facts.append((state.schedule, 0))

@@ -36,7 +36,9 @@ from decoding.params import Params
 class AppState:
     params: Params
     schedule: Schedule = "race"
-    seed: int | None = None
+    seed: int | None = None  # of the last run
+    own_seed: int | None = None  # of new conversations
+    next_seed: int | None = None  # of the next run, if it may be another than the last one's
     redrawn: bool = False  # the last answers are others than the first to their question
     lanes: dict[str, LaneState] = field(default_factory=dict)
     loading: Loading | None = None
@@ -327,6 +329,7 @@ class AppState:
             case RunStarted():
                 self.running, self.busy_lane, self.notice, self.sent = True, None, "", ""
                 self.turns, self.seed = event.turn + 1, event.seed
+                self.next_seed = None
                 if self.started is None or event.run != self.started.run:
                     self.redrawn = event.replaces is not None
                 self.differing.discard(event.turn)
@@ -413,8 +416,11 @@ class AppState:
         self.lanes[name].phase = Phase.RUNNING
         return self.lanes[name]
 
+    def choose_seed(self, seed: int) -> None:
+        self.own_seed = self.next_seed = seed
+
     def forget_conversation(self) -> None:
-        self.turns, self.started = 0, None
+        self.turns, self.started, self.next_seed = 0, None, self.own_seed
         self.differing.clear()
         for lane in self.lanes.values():
             lane.phase = Phase.IDLE

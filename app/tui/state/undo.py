@@ -49,6 +49,7 @@ class Setup:
     models: ModelOptions
     params: Params
     schedule: Schedule
+    seed: int | None
     lanes: tuple[LaneSpec, ...]
     off: frozenset[str]  # lanes that are switched off
     log: LogPosition
@@ -60,6 +61,7 @@ class Setup:
             state.models,
             state.params,
             state.schedule,
+            state.own_seed,
             tuple(replace(lane.info.spec, tree=lane.tree) for lane in state.lanes.values()),
             frozenset(name for name, lane in state.lanes.items() if not lane.enabled),
             log,
@@ -87,6 +89,8 @@ def describe(before: Setup, after: Setup, back: bool = False) -> str:
     changes = changed_params(before.params, after.params, back)
     if before.schedule != after.schedule:
         changes.append("the order of the lanes' turns")
+    if before.seed != after.seed:
+        changes.append(f"seed is {before.seed} again" if back else f"seed {after.seed}")
     if before.models != after.models:
         changes.append("the models")
     changes += changed_lanes(before, after)

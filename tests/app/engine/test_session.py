@@ -20,6 +20,7 @@ from app.engine.commands import (
     SetLeader,
     SetParams,
     SetSchedule,
+    SetSeed,
     StepRound,
     Stop,
     Turn,
@@ -225,6 +226,21 @@ def test_another_answer_is_drawn_anew_and_replaces_the_last_one(
     assert ids_of(listener.turn(), "ar") == ids_of(other, "ar")  # once more is of this one
     listener.turn("the fox")
     assert len(conversations[4]) == 5
+
+
+def test_a_chosen_seed_is_that_of_the_next_runs_and_conversations(open_session: Open) -> None:
+    listener = open_session(params=Params(SamplingParams(1.0), 3, 12))
+    listener.loaded()
+    first = listener.turn("the dog")
+    (started,) = of(first, RunStarted)
+    listener.session.send(SetSeed(8))
+    other = listener.turn()
+    assert of(other, RunStarted)[0].seed == 8 and ids_of(other, "ar") != ids_of(first, "ar")
+    listener.session.send(SetSeed(started.seed))
+    assert ids_of(listener.turn(), "ar") == ids_of(first, "ar")
+    listener.session.send(SetSeed(8))
+    listener.session.send(NewConversation())
+    assert of(listener.turn("the dog"), RunStarted)[0].seed == 8
 
 
 def test_two_runs_of_one_prompt_draw_differently(open_session: Open) -> None:

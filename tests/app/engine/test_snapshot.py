@@ -15,6 +15,7 @@ from app.engine.commands import (
     Run,
     SetEnabled,
     SetOverrides,
+    SetSeed,
     SetTree,
     StartAdvice,
     StartSamplingTest,
@@ -114,6 +115,15 @@ def test_lanes_are_as_they_were_changed_last() -> None:
     assert not list(snapshot.to_commands())  # that lane is gone
     snapshot.apply_events([LanesChanged((info("medusa"),))])
     assert not list(snapshot.to_commands())  # this one is another
+
+
+def test_a_chosen_seed_is_that_of_the_conversation_and_of_new_ones() -> None:
+    snapshot = SessionSnapshot(MINE, SPECS)
+    snapshot.apply_command(Resume((Turn("a", 0, {}),), 7))
+    snapshot.apply_command(SetSeed(8))
+    assert list(snapshot.to_commands()) == [SetSeed(8), Resume((Turn("a", 0, {}),), 8)]
+    snapshot.apply_command(Resume((Turn("b", 1, {}),), 7))
+    assert list(snapshot.to_commands()) == [SetSeed(8), Resume((Turn("b", 1, {}),), 7)]
 
 
 def test_models_that_came_back_are_those_to_load() -> None:

@@ -1,0 +1,46 @@
+"""The seed, chosen on the screen."""
+
+from __future__ import annotations
+
+from app.engine.commands import SetSeed
+from tests.support.stage import Play, Stage
+
+
+async def choose(stage: Stage, digits: str) -> None:
+    await stage.press("ctrl+p")
+    await stage.find("set the seed")
+    await stage.press("enter", "home", "ctrl+k", *digits, "enter")
+
+
+async def test_it_is_set_from_the_palette_and_undone(play: Play) -> None:
+    async with play(seed=42) as stage:
+        await choose(stage, "7")
+        assert stage.engine.asked(SetSeed) == [SetSeed(7)]
+        assert "Seed 7 from the next answer on" in stage.text and "seed 42, then 7" in stage.text
+        await choose(stage, "81")
+        assert "seed 42, then 81" in stage.text
+        await stage.press("ctrl+z")
+        assert stage.engine.asked(SetSeed)[-1] == SetSeed(7)
+        assert "Undone: seed is 7 again" in stage.text and "seed 42, then 7" in stage.text
+        await stage.press("ctrl+z")
+        assert stage.engine.asked(SetSeed)[-1] == SetSeed(42) and ", then" not in stage.text
+        await stage.press("ctrl+y")
+        assert stage.engine.asked(SetSeed)[-1] == SetSeed(7) and "Redone: seed 7" in stage.text
+
+
+async def test_it_is_that_of_the_answer_once_that_begins(play: Play) -> None:
+    async with play(seed=3) as stage:
+        await choose(stage, "42")
+        await stage.begin("Hi")  # the script's engine has 42
+        assert "seed 42" in stage.text and ", then" not in stage.text
+
+
+async def test_only_a_whole_number_is_one(play: Play) -> None:
+    async with play(seed=42) as stage:
+        await choose(stage, "-x")
+        await choose(stage, "x5-")
+        assert stage.engine.asked(SetSeed) == [SetSeed(5)]
+        await stage.press("ctrl+p")
+        await stage.find("set the seed")
+        await stage.press("enter", "escape")
+        assert stage.app.screen is stage.app.main and stage.engine.asked(SetSeed) == [SetSeed(5)]
