@@ -12,6 +12,7 @@ from app.strategies.settings import SAMPLING
 from app.tui.actions.base import AppBase
 from app.tui.screens.advice import AdviceRequest, AdviceScreen
 from app.tui.state.lane_state import LaneState
+from app.tui.state.sliders import list_settings
 from decoding.params import Params, flat
 
 
@@ -45,8 +46,7 @@ class AdviceActions(AppBase):
         pins = {name: value for name, value in best["pins"].items() if name != "temperature"}
         kept = {name: value for name, value in lane.info.overrides.items() if name in SAMPLING}
         drafting = self._of_drafting(lane) | pins
-        own = ", ".join(f"{name} {value}" for name, value in drafting.items())
-        own = own or "its usual settings"
+        own = list_settings(drafting) or "its usual settings"
         label, key = self.state.label(lane.info.name), self.state.keys["run.undo"]
         if kept | pins == lane.info.overrides:
             self.show_notice(f"{label} has these settings already: {own}")

@@ -101,11 +101,16 @@ def describe_overrides(
 
 def describe_settings(values: Mapping[str, Any], params: Params) -> str:
     """Those of the `values` that `params` do not have: gamma 2, temp 0.80."""
-    specs, run = {spec.name: spec for spec in SLIDERS}, flat(params)
+    run = flat(params)
+    return list_settings({name: value for name, value in values.items() if value != run[name]})
+
+
+def list_settings(values: Mapping[str, Any]) -> str:
+    """As on the sliders: gamma 2, temp 0.80."""
+    specs = {spec.name: spec for spec in SLIDERS}
     return ", ".join(
         f"{specs[name].label} {specs[name].scale.text(value)}" if name in specs else f"{value}"
         for name, value in values.items()
-        if value != run[name]
     )
 
 
