@@ -15,8 +15,9 @@ from decoding.round import Round
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A turn of a conversation: its prompt, and each lane's answer. `run` and the conversation's
-    seed together fix all draws. `replaces`: the run whose answers were drawn anew."""
+    """A turn of a conversation: its prompt, and each lane's answer. `replaces`: the run whose
+    answers were drawn anew. The seed and the number of the turn fix all draws; if they were drawn
+    anew, the seed and `run`."""
 
     prompt: str
     run: int
@@ -33,7 +34,8 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class RunAgain:
-    """Answer the last prompt once more, replacing its answers: with the same draws, or `redraw`."""
+    """Answer the last prompt once more, replacing its answers: with the draws of the seed, or
+    `redraw`."""
 
     redraw: bool = False
 
@@ -58,12 +60,13 @@ class AnswerSoFar:
 
 @dataclass(frozen=True, slots=True)
 class Continue:
-    """Go on with the last turn, which was stopped, in these `lanes`: after the `answers` by lane,
-    among which finished ones are compared with, or from the beginning."""
+    """Go on with the last turn, which was stopped, with its `seed` in these `lanes`: after the
+    `answers` by lane, among which finished ones are compared with, or from the beginning."""
 
     prompt_ids: tuple[int, ...]
     lanes: tuple[str, ...]
     answers: Mapping[str, AnswerSoFar]
+    seed: int
 
     prompt: ClassVar = ""  # nothing to give back if it is rejected
 
@@ -89,7 +92,7 @@ class StepRound:
 
 @dataclass(frozen=True, slots=True)
 class NewConversation:
-    """Forget the conversation and begin one with the engine's own seed."""
+    """Forget the conversation and begin one with the present seed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +112,7 @@ class SetParams:
 
 @dataclass(frozen=True, slots=True)
 class SetSeed:
-    """The seed of all draws from the next run on, also in conversations begun after this one."""
+    """The seed of all draws from the next run on."""
 
     seed: int
 

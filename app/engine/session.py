@@ -28,8 +28,7 @@ class Session:
     ) -> None:
         self._mailbox = Mailbox(commands.OpenModels(options, specs), config)
         self._worker = Worker(self._mailbox, config)
-        self._own_seed = config.seed
-        self._runs = first_run  # number of the next run; with the seed it fixes the draws
+        self._runs = first_run  # number of the next run
 
     def open(self) -> None:
         threading.Thread(target=self._worker.run, name="specchat-decode", daemon=True).start()
@@ -48,7 +47,7 @@ class Session:
                     next_one = mailbox.next_conversation
                     if turns := self._worker.conversation.turns if next_one is None else next_one:
                         last = turns[-1]
-                        again = Turn(last.prompt, last.run)
+                        again = Turn(last.prompt, last.run, replaces=last.replaces)
                         if redraw:
                             again = Turn(last.prompt, self._runs, replaces=last.run)
                             self._runs += 1
@@ -66,18 +65,18 @@ class Session:
                 case commands.StepRound(lane):
                     mailbox.steps.append(lane)
                 case commands.NewConversation():
-                    mailbox.begin_conversation((), self._own_seed)
+                    mailbox.begin_conversation((), mailbox.seed)
                 case commands.Resume(turns, seed):
                     mailbox.begin_conversation(turns, seed)
                     # run numbers are unique, whichever conversation follows
                     self._runs = max([self._runs, *(turn.run + 1 for turn in turns)])
                 case commands.OpenModels():
                     mailbox.models = command
-                    mailbox.begin_conversation((), self._own_seed)
+                    mailbox.begin_conversation((), mailbox.seed)
                 case commands.SetParams(params):
                     mailbox.params = params
                 case commands.SetSeed(seed):
-                    mailbox.seed = self._own_seed = seed
+                    mailbox.seed = seed
                 case commands.SetEnabled(lane, enabled):
                     change = mailbox.switched_off.discard if enabled else mailbox.switched_off.add
                     change(lane)

@@ -10,8 +10,8 @@ from decoding.params import Params
 
 @dataclass(frozen=True, slots=True)
 class SessionConfig:
-    """`params` and `schedule` may be changed by commands; the rest holds for the whole session.
-    `seed` is that of every conversation that is not resumed."""
+    """`params`, `seed` and `schedule` may be changed by commands; the rest holds for the whole
+    session."""
 
     params: Params
     seed: int

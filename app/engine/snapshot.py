@@ -106,7 +106,7 @@ class SessionSnapshot:
             case RunStarted():
                 if self._turns and self._turns[-1].run in (event.run, event.replaces):
                     self._turns.pop()  # run again
-                self._turn = Turn(event.prompt, event.run)
+                self._turn = Turn(event.prompt, event.run, replaces=event.replaces)
                 self._turns.append(self._turn)
                 self._texts = {}
                 self._use_runs([event.run])

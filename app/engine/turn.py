@@ -139,8 +139,9 @@ def answer_each(lanes: Sequence[AnyLane], task: Task) -> dict[str, str]:
     return errors
 
 
-def answer_seed(seed: int, run: int, use: str = "") -> int:
-    """The seed of a run, the same for all its lanes: with equal draws they give equal answers,
-    unless their drafts are sampled. Another `use` gives independent draws."""
-    digest = hashlib.sha256(f"{seed}/{run}/{use}".encode()).digest()
+def answer_seed(seed: int, number: int, use: str = "") -> int:
+    """The seed of an answer, the same for all lanes: with equal draws they give equal answers,
+    unless their drafts are sampled. `number`: which turn or prompt it answers. Another `use` gives
+    independent draws."""
+    digest = hashlib.sha256(f"{seed}/{number}/{use}".encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 1

@@ -167,7 +167,7 @@ class Worker:
                 replaces=turn.replaces,
             )
         )
-        self._run_turn(ids, running, lanes)
+        self._run_turn(ids, running, lanes, mailbox.seed)
 
     def _continue(self, request: Continue, lanes: Lanes) -> None:
         """Go on with the last turn."""
@@ -177,13 +177,14 @@ class Worker:
         known = {*request.lanes, *request.answers}
         self._mailbox.emit(RunContinued(turns[-1].run, request.lanes))
         running = [lane for lane in lanes if lane.available and lane.spec.name in known]
-        self._run_turn(request.prompt_ids, running, lanes, request.answers)
+        self._run_turn(request.prompt_ids, running, lanes, request.seed, request.answers)
 
     def _run_turn(
         self,
         ids: Sequence[int],
         running: Sequence[AnyLane],
         lanes: Lanes,
+        seed: int,
         answers: Mapping[str, AnswerSoFar] = MappingProxyType({}),
     ) -> None:
         """Answer the last turn in the lanes `running`, after its `answers` so far."""
@@ -198,7 +199,9 @@ class Worker:
         question = Question(
             conversation.messages(before, turn.prompt),
             mailbox.params,
-            answer_seed(mailbox.seed, turn.run),
+            answer_seed(seed, len(before))
+            if turn.replaces is None
+            else answer_seed(seed, turn.run, "drawn anew"),
             self._config.stop_texts,
             self._config.raw,
             self._config.ignore_eos,

@@ -268,5 +268,6 @@ class Recording:
     def past(self) -> tuple[Turn, ...]:
         """The conversation, for an engine that is to continue it."""
         return tuple(
-            Turn(turn.started.prompt, turn.started.run, turn.answers) for turn in self.turns
+            Turn(each.started.prompt, each.started.run, each.answers, each.started.replaces)
+            for each in self.turns
         )

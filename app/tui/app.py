@@ -19,7 +19,6 @@ from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.widgets import Input
 
-from app.engine.commands import SetSeed
 from app.engine.events import (
     EngineExited,
     Event,
@@ -316,16 +315,12 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
     def action_seed(self) -> None:
         def apply(seed: int | None) -> None:
             if seed is not None:
-                self.state.choose_seed(seed)
-                self.engine.send(SetSeed(seed))
+                self.change_seed(seed)
                 again = self.state.keys["run.again"]
                 asked = f"; {again} answers the last question with it" if self.state.turns else ""
                 self.show_notice(f"Seed {seed} from the next answer on{asked}")
-                self.undo.note_changes()
 
-        state = self.state
-        now = state.seed if state.next_seed is None else state.next_seed
-        self.push_screen(SeedScreen(now), apply)
+        self.push_screen(SeedScreen(self.state.chosen_seed), apply)
 
     def action_training(self) -> None:
         self.push_screen(TrainingScreen(self.main.display_options.mode))

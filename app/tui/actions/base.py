@@ -9,7 +9,15 @@ from textual.app import App
 from textual.filter import LineFilter
 
 from app.config.model_options import ModelOptions
-from app.engine.commands import OpenModels, Pause, SetEnabled, SetOverrides, SetParams, SetTree
+from app.engine.commands import (
+    OpenModels,
+    Pause,
+    SetEnabled,
+    SetOverrides,
+    SetParams,
+    SetSeed,
+    SetTree,
+)
 from app.engine.events import (
     Advice,
     Event,
@@ -51,7 +59,7 @@ class AppBase(App[None]):
         self._drawn_text = DrawnText()
         self.engine = engine
         self.recorder = startup.recorder
-        self.state = state = AppState(startup.params, startup.schedule, startup.seed, startup.seed)
+        self.state = state = AppState(startup.params, startup.schedule, startup.seed)
         state.models = state.asked_for = startup.models
         first = next(iter(examples()), None) if startup.newcomer else None
         state.example = first.turns[0] if first else ""
@@ -142,6 +150,10 @@ class AppBase(App[None]):
         self.engine.send(SetParams(self.state.params))
         self.main.show_state()
 
+    def change_seed(self, seed: int) -> None:
+        self.state.next_seed = seed
+        self.engine.send(SetSeed(seed))
+
     def change_overrides(self, name: str, overrides: Mapping[str, Any]) -> None:
         """Replace all overrides of a lane; with none it follows the run's settings."""
         self.state.lanes[name].set_overrides(overrides)
@@ -209,6 +221,8 @@ class AppBase(App[None]):
 
     def forget_conversation(self) -> None:
         """Empty the panes."""
+        if self.slow_motion is not None:
+            self.state.paused = False
         self.slow_motion = self.state.slow_motion = None
         self.state.forget_conversation()
         self.main.forget_conversation()

@@ -183,6 +183,7 @@ class ConversationActions(AppBase):
         state = self.state
         assert recording.loaded is not None and state.loaded is not None
         self.engine.send(Resume(recording.past(), recording.seed))
+        chosen = state.chosen_seed
         self.forget_conversation()
         rounds: Counter[str] = Counter()
         for event in events:
@@ -194,7 +195,10 @@ class ConversationActions(AppBase):
                 self.main.grid.add_rounds(state.lanes[event.lane], rounds.pop(event.lane, 0))
                 await sleep(0)
             await self.handle_event(event)
-        if message is None:
+        if message is not None:  # of an undo, which keeps the seed
+            if chosen not in (None, recording.seed):
+                self.change_seed(chosen)
+        else:
             message = reopened_notice(recording, state) + self._take_settings(recording.left)
             self.known_settings = self._settings_now()
             if self.recorder and self.recorder.path:

@@ -10,7 +10,6 @@ from app.engine.commands import (
     SetLanes,
     SetParams,
     SetSchedule,
-    SetSeed,
 )
 from app.engine.events import (
     EngineExited,
@@ -113,9 +112,8 @@ class Undo:
         if then.schedule != state.schedule:
             state.schedule = then.schedule
             self.app.engine.send(SetSchedule(then.schedule))
-        if then.seed is not None and then.seed != state.own_seed:
-            state.choose_seed(then.seed)
-            self.app.engine.send(SetSeed(then.seed))
+        if then.seed is not None and then.seed != state.chosen_seed:
+            self.app.change_seed(then.seed)
 
     def _switch_lanes(self, then: Setup) -> None:
         self.app.switch_lanes({name: name not in then.off for name in then.names})

@@ -37,8 +37,7 @@ class AppState:
     params: Params
     schedule: Schedule = "race"
     seed: int | None = None  # of the last run
-    own_seed: int | None = None  # of new conversations
-    next_seed: int | None = None  # of the next run, if it may be another than the last one's
+    next_seed: int | None = None  # of the next run, if another was chosen
     redrawn: bool = False  # the last answers are others than the first to their question
     lanes: dict[str, LaneState] = field(default_factory=dict)
     loading: Loading | None = None
@@ -193,6 +192,11 @@ class AppState:
         return bool(self.lanes) and all(lane.strategy.remote for lane in self.lanes.values())
 
     @property
+    def chosen_seed(self) -> int | None:
+        """The seed of the next run."""
+        return self.seed if self.next_seed is None else self.next_seed
+
+    @property
     def busy(self) -> str | None:
         """Why nothing new can be started now, None if it can."""
         if self.opening:
@@ -266,7 +270,7 @@ class AppState:
             and not lane.strategy.remote
             and (name in self.stopped or lane.phase is Phase.DONE)
         }
-        return Continue(self.started.prompt_ids, self.stopped, answers)
+        return Continue(self.started.prompt_ids, self.stopped, answers, self.started.seed)
 
     def to_measure(self) -> list[MeasureAnswer]:
         """The requests for missing probabilities of the last answers, each only once."""
@@ -329,11 +333,11 @@ class AppState:
             case RunStarted():
                 self.running, self.busy_lane, self.notice, self.sent = True, None, "", ""
                 self.turns, self.seed = event.turn + 1, event.seed
-                self.next_seed = None
-                if self.started is None or event.run != self.started.run:
-                    self.redrawn = event.replaces is not None
+                self.redrawn = event.replaces is not None
                 self.differing.discard(event.turn)
-                self.started, self.foreign, self.example = event, False, ""
+                self.started, self.example = event, ""
+                if self.slow_motion is None:  # there it is a run that was
+                    self.foreign, self.next_seed = False, None
                 for name, lane in self.lanes.items():
                     if name in event.lanes:
                         # in slow motion it is still the run that it was
@@ -416,11 +420,8 @@ class AppState:
         self.lanes[name].phase = Phase.RUNNING
         return self.lanes[name]
 
-    def choose_seed(self, seed: int) -> None:
-        self.own_seed = self.next_seed = seed
-
     def forget_conversation(self) -> None:
-        self.turns, self.started, self.next_seed = 0, None, self.own_seed
+        self.turns, self.started = 0, None
         self.differing.clear()
         for lane in self.lanes.values():
             lane.phase = Phase.IDLE

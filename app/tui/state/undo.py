@@ -49,11 +49,11 @@ class Setup:
     models: ModelOptions
     params: Params
     schedule: Schedule
-    seed: int | None
     lanes: tuple[LaneSpec, ...]
     off: frozenset[str]  # lanes that are switched off
     log: LogPosition
     deleted: frozenset[Entry] = frozenset()  # conversations
+    seed: int | None = None  # of the next run
 
     @classmethod
     def of(cls, state: AppState, log: LogPosition, deleted: Iterable[Entry] = ()) -> Setup:
@@ -61,11 +61,11 @@ class Setup:
             state.models,
             state.params,
             state.schedule,
-            state.own_seed,
             tuple(replace(lane.info.spec, tree=lane.tree) for lane in state.lanes.values()),
             frozenset(name for name, lane in state.lanes.items() if not lane.enabled),
             log,
             frozenset(deleted),
+            state.chosen_seed,
         )
 
     def differences(self, other: Setup) -> dict[str, Any]:
@@ -89,7 +89,7 @@ def describe(before: Setup, after: Setup, back: bool = False) -> str:
     changes = changed_params(before.params, after.params, back)
     if before.schedule != after.schedule:
         changes.append("the order of the lanes' turns")
-    if before.seed != after.seed:
+    if before.seed != after.seed and before.log == after.log:
         changes.append(f"seed is {before.seed} again" if back else f"seed {after.seed}")
     if before.models != after.models:
         changes.append("the models")
@@ -156,7 +156,7 @@ class Change(NamedTuple):
     def is_turn(self) -> bool:
         """Whether it is an answer that has come to its end."""
         old, new = self.before.log, self.after.log
-        only = self.before.differences(self.after).keys() == {"log"}
+        only = self.before.differences(self.after).keys() - {"seed"} == {"log"}
         grown = old.path == new.path or (old.path is None and not new.opened)
         return only and grown and old.size < new.size
 

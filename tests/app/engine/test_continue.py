@@ -60,7 +60,7 @@ def go_on(listener: Listener, events: list[Any], *lanes: str) -> list[Any]:
     stopped = [lane for lane in LANES if lane not in known or known[lane].finished is None]
     listener.forget()
     ids = of(events, RunStarted)[0].prompt_ids
-    listener.session.send(Continue(ids, lanes or tuple(stopped), known))
+    listener.session.send(Continue(ids, lanes or tuple(stopped), known, 7))
     return [*events, *listener.rest()]
 
 
@@ -101,7 +101,7 @@ def test_twice_stopped_and_a_lane_that_was_done_is_compared(
     assert reason_of(events, "ar") == "length" and not of(events, Prefilled, "lookup")
     known = answers(events)
     listener.forget()
-    listener.session.send(Continue(of(events, RunStarted)[0].prompt_ids, LANES[1:], known))
+    listener.session.send(Continue(of(events, RunStarted)[0].prompt_ids, LANES[1:], known, 7))
     listener.wait(RoundFinished, 2, lambda event: event.lane == "draft")
     listener.session.send(Stop())
     events += listener.rest()
@@ -172,7 +172,7 @@ def test_a_lane_that_is_off_by_then_stays_stopped(open_session: Open, lockstep: 
 def test_without_an_answer_there_is_nothing_to_go_on_with(open_session: Open) -> None:
     listener = open_session()
     listener.loaded()
-    listener.session.send(Continue((1, 2), ("ar",), {}))
+    listener.session.send(Continue((1, 2), ("ar",), {}, 7))
     refused = listener.rest()[-1]
     assert refused == RunRejected("", "there is no answer to continue")
     end = listener.turn("the lazy dog")[-1]

@@ -240,22 +240,22 @@ def test_a_chosen_seed_is_that_of_the_next_runs_and_conversations(open_session: 
     assert ids_of(listener.turn(), "ar") == ids_of(first, "ar")
     listener.session.send(SetSeed(8))
     listener.session.send(NewConversation())
-    assert of(listener.turn("the dog"), RunStarted)[0].seed == 8
+    anew = listener.turn("the dog")
+    assert of(anew, RunStarted)[0].seed == 8 and ids_of(anew, "ar") == ids_of(other, "ar")
 
 
-def test_two_runs_of_one_prompt_draw_differently(open_session: Open) -> None:
+def test_the_same_seed_and_questions_give_the_same_answers(open_session: Open) -> None:
     listener = open_session(params=Params(SamplingParams(1.0), 3, 12))
     listener.loaded()
-    first = listener.turn("the fox")
+    first, second = listener.turn("the fox"), listener.turn("the fox")
     listener.session.send(NewConversation())
-    second = listener.turn("the fox")
-    assert ids_of(first, "ar") != ids_of(second, "ar")
+    assert ids_of(listener.turn("the fox"), "ar") == ids_of(first, "ar") != ids_of(second, "ar")
 
 
 def test_no_run_has_the_number_of_another_whichever_conversation_it_is_in(
     open_session: Open,
 ) -> None:
-    """Conversations of one seed would say the same."""
+    """Logs and undo tell runs apart by it."""
     listener = open_session("ar", first_run=4)
     listener.loaded()
     runs = [started_by(listener, "the fox")]

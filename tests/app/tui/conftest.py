@@ -23,7 +23,7 @@ def play() -> Play:
         **options: Any,
     ) -> AsyncIterator[Stage]:
         engine, clock = ScriptedEngine(), Clock()
-        app = SpecchatApp(engine, Startup(clock=clock, **{"lanes": LANES, **options}))
+        app = SpecchatApp(engine, Startup(clock=clock, **{"lanes": LANES, "seed": 42, **options}))
         app.main.scores_shown = scoreboard  # most tests look at the panes
         async with app.run_test(size=size) as pilot:
             app.main.prompt.cursor_blink = False

@@ -171,7 +171,7 @@ async def session(seed: int, events: int = SESSION) -> int:
         presets = Presets(Path(folder) / "presets.json")
         recorder = Recorder(SessionStore(), {})
         app = SpecchatApp(
-            engine, Startup(lanes=LANES, presets=presets, recorder=recorder, clock=clock)
+            engine, Startup(lanes=LANES, presets=presets, recorder=recorder, clock=clock, seed=42)
         )
         async with app.run_test(size=chance.choice(SIZES)) as pilot:
             engine.emit(Loaded("demo", "cpu", "float32", 2, 2048, LANES))

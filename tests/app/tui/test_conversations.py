@@ -64,7 +64,7 @@ async def opened(
 ) -> AsyncIterator[Stage]:
     engine, clock = ScriptedEngine(), Clock()
     recorder = Recorder(store, SETTINGS)
-    app = SpecchatApp(engine, Startup(lanes=loaded.lanes, recorder=recorder, clock=clock))
+    app = SpecchatApp(engine, Startup(lanes=loaded.lanes, recorder=recorder, clock=clock, seed=42))
     async with app.run_test(size=(100, 30)) as pilot:
         app.main.prompt.cursor_blink = False
         await pilot.pause()

@@ -123,7 +123,7 @@ async def test_another_answer_is_drawn_only_where_there_is_another(play: Play) -
         await stage.tell(again)
         assert "seed 42, drawn anew" in stage.text
         await stage.finish(1)
-        await stage.tell(replace(again, replaces=None))  # the same draws once more, or played again
+        await stage.tell(again)  # the same draws once more, or played again
         assert "seed 42, drawn anew" in stage.text
         await stage.finish(1)
         await stage.begin("Next", 2)
