@@ -192,6 +192,7 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
         problem = self._record(events)
         for event in events:
             await self.handle_event(event)
+        for event in events:  # once all of them are known: the engine may have ended
             if isinstance(event, Loaded | LoadFailed | RunFinished | RunRejected | EngineExited):
                 self.settle_queued_prompt(event)
         if not events:  # a conversation may have been opened

@@ -26,7 +26,7 @@ class AdviceActions(AppBase):
         else:
             prompts = tuple(request.turns[0] for request in examples())
             temperature = state.params.sampling.temperature
-            known = self.advice if self.advised_on == self.advice_settings else None
+            known = self.present_advice
             request = AdviceRequest(state.turns, prompts, temperature, known)
             screen = AdviceScreen(self.engine, request)
             self.push_screen(screen, partial(self._use_advice, screen))
@@ -35,7 +35,7 @@ class AdviceActions(AppBase):
         """Give the settings to the lane in focus if it has that strategy and checkpoint, else to
         the first one that has them."""
         if best is None:
-            if self.advice is None:
+            if self.present_advice is None:
                 what = "Measurement failed" if screen.failed else "Measurement stopped"
                 self.show_notice(f"{what}; {self.state.keys['app.advise']} starts it again")
             return

@@ -21,11 +21,9 @@ from app.engine.commands import (
 from app.engine.events import (
     Advice,
     Event,
-    LanesChanged,
     Loaded,
     RunFinished,
     RunRejected,
-    RunStarted,
     SamplingTest,
 )
 from app.engine.protocol import Engine
@@ -33,6 +31,7 @@ from app.history.store import Store
 from app.models.assets import examples
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.roles import ROLES
+from app.strategies.settings import SAMPLING
 from app.text.terminal_text import shortened
 from app.tui.actions.slow_motion import SlowMotion, progress_line
 from app.tui.drawn_text import DrawnText
@@ -46,8 +45,6 @@ from app.tui.state.sliders import describe_overrides
 from app.tui.state.startup import Startup
 from app.tui.widgets.lane_grid import LaneGrid
 from decoding.params import with_settings
-
-OUTDATES_ADVICE = Loaded, LanesChanged, RunStarted
 
 
 class AppBase(App[None]):
@@ -70,7 +67,7 @@ class AppBase(App[None]):
         self.clock = startup.clock
         self.first_theme = startup.theme
         self.slow_motion: SlowMotion | None = None  # set while the last run is played again
-        self.advice: Mapping[str, Any] | None = None  # the last one, until it is outdated
+        self.advice: Mapping[str, Any] | None = None  # the last one on these models
         self.advised_on: object = None  # the `advice_settings` that it was measured with
         self.main = MainScreen(engine, state)
 
@@ -83,7 +80,7 @@ class AppBase(App[None]):
             self.engine.send(Pause(False))  # otherwise the next run would begin paused
         self.state.apply(event)
         await self.main.handle_event(event)
-        if isinstance(event, OUTDATES_ADVICE):
+        if isinstance(event, Loaded):
             self.advice = None
         elif isinstance(event, Advice):
             if event.document:
@@ -98,9 +95,20 @@ class AppBase(App[None]):
 
     @property
     def advice_settings(self) -> object:
-        """What advice depends on, and a user can change: the settings, and which lanes are on."""
-        lanes = self.state.lanes.items()
-        return self.state.params, frozenset(name for name, lane in lanes if lane.enabled)
+        """What advice depends on, and a user can change: the settings, the lanes that are on, and
+        the conversation. How a lane drafts is what it advises."""
+        state = self.state
+        lanes = tuple(
+            (lane.info.spec.strategy, lane.info.checkpoint, lane.tree,
+             tuple((n, v) for n, v in lane.info.overrides.items() if n in SAMPLING))
+            for lane in state.lanes.values() if lane.enabled
+        )  # fmt: skip
+        return state.params, lanes, state.turns, state.started and state.started.run
+
+    @property
+    def present_advice(self) -> Mapping[str, Any] | None:
+        """The last advice, unless it is outdated."""
+        return self.advice if self.advised_on == self.advice_settings else None
 
     def play_slow_motion(self) -> bool:
         """Show what is due of the slow motion, if there is one; return whether there was
@@ -216,8 +224,12 @@ class AppBase(App[None]):
             state.show_notice(f"Taken back: press ↑ in the prompt to get it{waits}")
 
     def take_questions_back(self) -> None:
+        """Return them all; a notice that says why stays."""
+        why, seconds = self.state.notice, self.state.notice_seconds
         while self.state.queued:
             self.take_back()
+        if why and self.state.notice != why:
+            self.state.show_notice(f"{why} · {self.state.notice}", seconds)
 
     def forget_conversation(self) -> None:
         """Empty the panes."""

@@ -141,7 +141,7 @@ class RunActions(AppBase):
         """Answer the last question once more with other draws."""
         state = self.state
         own = [lane.effective_params(state.params) for lane in state.lanes.values() if lane.active]
-        if state.turns and all(params.sampling.greedy for params in own):
+        if state.turns and own and all(params.sampling.greedy for params in own):
             leave, key = state.keys["run.stop"], state.keys["view.temperature"]
             keys = f"{leave}, then {key}" if self.main.writing else key
             always = "At temperature 0 the answer is always the same"
@@ -252,7 +252,7 @@ class RunActions(AppBase):
             self.slow_motion.player.paused = True
             self.slow_motion.player.step_lanes(going)
         elif state.running:
-            if not state.paused:
+            if going and not state.paused:
                 self.action_pause()
             for name in going:
                 self.engine.send(StepRound(name))
@@ -262,8 +262,11 @@ class RunActions(AppBase):
                 f"Nothing is running: {pause} replays the last run, then {step} steps one round"
             )
         if not going and any(lane.going for lane in state.lanes.values()):
-            every = state.keys["run.step_all"]
-            self.show_notice(f"{state.label(names[0])} is done: {every} steps all others one round")
+            every, lane = state.keys["run.step_all"], state.lanes[names[0]]
+            why = "done" if lane.active else "off"
+            self.show_notice(
+                f"{state.label(names[0])} is {why}: {every} steps all others one round"
+            )
 
     def action_speed(self, direction: int) -> None:
         """Change the speed of the slow motion."""

@@ -22,7 +22,8 @@ TITLE = [
     ("cpu float32", "the device that the models run on, and their data type; threads: the CPU "
                     "threads that share a pass."),
     ("seed", "starts the random draws: the same seed, prompt and settings give the same tokens, "
-             "but not where you ask for another answer: it is drawn anew. Ctrl+P, Set the seed."),
+             "but not where you ask for another answer: it is drawn anew. The "
+             "palette sets another."),
     ("context", "how much of the model's context the conversation fills, from half on; in a full "
                 "one no answer has room. A small model loses the thread long before."),
     ("○ ● ‖", "idle; running, with the number of lanes that are done; paused until you resume."),

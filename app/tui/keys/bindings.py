@@ -51,7 +51,8 @@ def key(keys: str, action: str, name: str, key_id: str, tooltip: str) -> Binding
 
 RUN_KEYS = [
     key("f5", "again", "Run again", "run.again",
-        "Run again with the same seed; restarts the decoding process where it has ended"),
+        "Run again with the same seed, or with one that was set since; restarts the decoding "
+        "process where it has ended"),
     key("ctrl+r", "redraw", "Another answer", "run.redraw",
         "Regenerate: sample another answer to the last question, as with another seed; above "
         "temperature 0"),

@@ -1,4 +1,4 @@
-"""The screen with the lanes: the actions of its keys, which do not affect decoding."""
+"""The screen with the lanes, and the actions of its keys."""
 
 from __future__ import annotations
 

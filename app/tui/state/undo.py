@@ -90,7 +90,7 @@ def describe(before: Setup, after: Setup, back: bool = False) -> str:
     if before.schedule != after.schedule:
         changes.append("the order of the lanes' turns")
     if before.seed != after.seed and before.log == after.log:
-        changes.append(f"seed is {before.seed} again" if back else f"seed {after.seed}")
+        changes.append(f"seed back to {before.seed}" if back else f"seed {after.seed}")
     if before.models != after.models:
         changes.append("the models")
     changes += changed_lanes(before, after)
@@ -102,21 +102,18 @@ def describe(before: Setup, after: Setup, back: bool = False) -> str:
 
 
 def changed_params(before: Params, after: Params, back: bool) -> list[str]:
-    """The settings that have changed, with both values: temperature 0.00 → 0.70. If that is undone
+    """The settings that have changed, with both values: temp 0.00 → 0.70. If that is undone
     (`back`), with the one that is in force again."""
     old, new = flat(before), flat(after)
-    scales = {spec.name: spec.scale for spec in SLIDERS}
+    specs = {spec.name: spec for spec in SLIDERS}
 
-    def value(name: str, of: Any) -> str:
-        return scales[name].text(of) if name in scales else str(of)
+    def change(name: str) -> str:
+        known = specs.get(name)
+        label = known.label if known else name.replace("_", " ")
+        was, now = ((known.scale.text if known else str)(each[name]) for each in (old, new))
+        return f"{label} back to {was}" if back else f"{label} {was} → {now}"
 
-    return [
-        f"{name.replace('_', ' ')} is {value(name, old[name])} again"
-        if back
-        else f"{name.replace('_', ' ')} {value(name, old[name])} → {value(name, new[name])}"
-        for name in new
-        if new[name] != old[name]
-    ]
+    return [change(name) for name in new if new[name] != old[name]]
 
 
 def changed_lanes(before: Setup, after: Setup) -> list[str]:

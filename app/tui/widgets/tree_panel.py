@@ -16,6 +16,7 @@ from app.tui.format.round_labels import (
 )
 from app.tui.format.tree import tree_lines
 from app.tui.state.app_state import AppState
+from app.tui.state.growing import Same
 from app.tui.state.lane_state import LaneState
 from app.tui.widgets.panel import MIN_ROWS, Panel, title_of
 from app.tui.widgets.split_line import SplitLine
@@ -78,7 +79,10 @@ class TreePanel(Panel):
     def _draw(self, state: AppState, lane: LaneState, record: Round | None) -> None:
         """Draw the tree if it has changed."""
         width = self.columns
-        shown = (lane.info.name, lane.active, record and id(record), len(lane.texts), width)
+        unknown = not_recorded(state, lane) if record and record.drafted and not record.p else ""
+        shown = (
+            lane.info.name, lane.active, record and Same(record), len(lane.texts), unknown, width
+        )  # fmt: skip
         if shown == self._shown:
             return
         self._shown = shown
@@ -96,5 +100,4 @@ class TreePanel(Panel):
             heads=lane.strategy.one_pass,
             tight=2 * record.shape.depth > width // TIGHT_SHARE,
         )
-        unknown = not_recorded(state, lane) if record.drafted and not record.p else ""
         self.view.show(lines, unknown if lane.strategy.drafts else DRAFTS_NOTHING)

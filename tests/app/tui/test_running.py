@@ -347,6 +347,39 @@ async def test_loading_is_shown_and_a_prompt_waits_for_it(play: Play) -> None:
         assert stage.engine.asked(Run) == [Run("Early")]
 
 
+async def test_waiting_prompts_come_back_from_an_engine_that_ended_with_its_answer(
+    play: Play,
+) -> None:
+    async with play() as stage:
+        await stage.begin("one")
+        for question in ("two", "three"):
+            await stage.type(question)
+            await stage.press("enter")
+        await stage.tell(RunFinished(0, True), EngineExited("killed"))
+        assert not stage.engine.asked(Run) and not stage.app.state.queued
+        assert stage.app.main.prompt.text == "three"
+        await stage.press("ctrl+c", "up", "up")
+        assert stage.app.main.prompt.text == "two"
+
+
+async def test_why_waiting_prompts_came_back_is_said(play: Play) -> None:
+    async with play(load=False) as stage:
+        for question in ("one", "two"):
+            await stage.type(question)
+            await stage.press("enter")
+        await stage.tell(LoadFailed("no folder /mine", kept=True))
+        assert "no folder /mine" in stage.text and "Taken back" in stage.app.state.notice
+
+
+async def test_a_step_of_a_lane_that_is_off_does_not_pause(play: Play) -> None:
+    async with play() as stage:
+        await stage.begin("Hi", 0, "ar", "draft")
+        stage.app.state.lanes["lookup"].enabled = False
+        await stage.to_lane(3)
+        await stage.press("n")
+        assert not stage.engine.asked(Pause) and "is off: N steps" in stage.text
+
+
 async def test_a_waiting_prompt_can_be_taken_back(play: Play) -> None:
     async with play(load=False) as stage:
         await stage.type("Early")

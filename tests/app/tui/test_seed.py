@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from app.engine.commands import SetSeed
+from app.engine.events import RunStarted
+from app.history.store import Store
+from tests.app.tui.test_conversations import opened, reopen
+from tests.support.conversation import turn
 from tests.support.stage import Play, Stage
 
 
@@ -21,7 +27,7 @@ async def test_it_is_set_from_the_palette_and_undone(play: Play) -> None:
         assert "seed 42, then 81" in stage.text
         await stage.press("ctrl+z")
         assert stage.engine.asked(SetSeed)[-1] == SetSeed(7)
-        assert "Undone: seed is 7 again" in stage.text and "seed 42, then 7" in stage.text
+        assert "Undone: seed back to 7" in stage.text and "seed 42, then 7" in stage.text
         await stage.press("ctrl+z")
         assert stage.engine.asked(SetSeed)[-1] == SetSeed(42) and ", then" not in stage.text
         await stage.press("ctrl+y")
@@ -44,3 +50,17 @@ async def test_only_a_whole_number_is_one(play: Play) -> None:
         await stage.find("set the seed")
         await stage.press("enter", "escape")
         assert stage.app.screen is stage.app.main and stage.engine.asked(SetSeed) == [SetSeed(5)]
+
+
+async def test_an_undo_of_something_else_keeps_it(store: Store) -> None:
+    async with opened(store) as stage:
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
+        await choose(stage, "7")
+        started, *rest = turn(1, "And on?", 20.0, 1)
+        assert isinstance(started, RunStarted)
+        await stage.tell(replace(started, seed=7), *rest)
+        await choose(stage, "8")
+        await reopen(stage, "ctrl+z")  # the seed
+        await reopen(stage, "ctrl+z")  # the question
+        assert stage.engine.asked(SetSeed)[-1] == SetSeed(7) and "seed 42, then 7" in stage.text
+        assert not stage.app.undo.stack.waiting

@@ -52,6 +52,27 @@ def test_it_is_slow_enough_to_be_followed() -> None:
     assert [suitable_speed(each) for each in times] == [0.01, 0.02, 0.1, 0.25, 0.5, 1.0]
 
 
+async def test_it_is_the_run_that_was(play: Play) -> None:
+    async with play() as stage:
+        await raced(stage)
+        state = stage.app.state
+        state.foreign, state.next_seed = True, 7  # of another model's, and chosen since
+        await stage.press("escape", "space")
+        await stage.tell()
+        assert "slow motion" in stage.text and "seed 42, then 7" in stage.text
+        assert not state.can_measure
+
+
+async def test_a_new_conversation_does_not_begin_paused_as_it_was(play: Play) -> None:
+    async with play() as stage:
+        await raced(stage)
+        await stage.press("space", "space")
+        await stage.tell()
+        assert stage.app.state.paused
+        await stage.press("ctrl+n")
+        assert not stage.app.state.paused
+
+
 async def test_spaces_before_a_question_leave_no_slow_motion(play: Play) -> None:
     async with play() as stage:
         await raced(stage)

@@ -94,7 +94,7 @@ def test_settings_that_change_while_an_undo_is_in_progress_can_be_undone_too() -
     assert steps.peek(back=True) == (
         replace(START, params=warm),
         START,
-        "gamma is each again",
+        "gamma back to each",
         False,
     )
 
@@ -107,7 +107,7 @@ async def test_settings_come_back_one_by_one(play: Play) -> None:
         assert stage.engine.asked(SetSchedule)[-1] == SetSchedule("race")
         await stage.press("ctrl+z")
         assert stage.engine.asked(SetParams)[-1] == SetParams(Params())
-        assert "Undone: gamma is each again; Ctrl+Y redoes it" in stage.text
+        assert "Undone: gamma back to each; Ctrl+Y redoes it" in stage.text
         await stage.press("ctrl+y")
         assert stage.engine.asked(SetParams)[-1].params.gamma == gamma
         assert f"Redone: gamma each → {gamma}" in stage.text
@@ -140,7 +140,7 @@ async def test_a_slow_drag_of_a_slider_is_one_step(store: Store) -> None:
         assert stage.app.state.params == first
         await stage.press("ctrl+z")
         assert stage.app.state.params == Params()
-        assert "Undone: temperature is 0.00 again;" in stage.text
+        assert "Undone: temp back to 0.00;" in stage.text
 
 
 async def test_an_answer_is_undone_after_what_was_changed_while_it_ran(store: Store) -> None:
@@ -153,9 +153,9 @@ async def test_an_answer_is_undone_after_what_was_changed_while_it_ran(store: St
                 early = stage.app.state.params
                 await stage.tell(ends.pop())
         await stage.press("ctrl+z")
-        assert "Undone: temperature" in stage.text and stage.app.state.params == early
+        assert "Undone: temp " in stage.text and stage.app.state.params == early
         await stage.press("ctrl+z")
-        assert "Undone: temperature is 0.00 again" in stage.text
+        assert "Undone: temp back to 0.00" in stage.text
         assert stage.app.state.params == Params() and stage.app.state.turns == 1
         await reopen(stage, "ctrl+z")
         assert "Undone: the last question" in stage.text and not stage.app.state.turns
