@@ -182,7 +182,7 @@ class GraphForward:
         self.layers: Sequence[LayerShape | None] = lean.layers
         self.devices = lean.devices
         self.vocab_size = lean.vocab_size
-        self._lean = lean
+        self.lean = lean
         self._fold = fold
         self._recordable = Recordable(record)
         self._recordings: WeakKeyDictionary[TreeCache, Recordings] = WeakKeyDictionary()
@@ -194,7 +194,7 @@ class GraphForward:
         size = next((size for size in SIZES if size >= rows), None)
         # Several rows without a mask are the start of a prompt; several masks are for windows.
         if size is None or isinstance(mask, dict) or (mask is None and rows > 1):
-            return self._lean(tokens, positions, mask, cache, last_only)
+            return self.lean(tokens, positions, mask, cache, last_only)
         cache.reserve(cache.length + size)
         made = self._recordings.get(cache)
         if made is None or made.capacity != cache.capacity:  # the cache was reallocated
@@ -205,7 +205,7 @@ class GraphForward:
             )
         known = made.passes[size]
         if known is None or known.replay is None:
-            return self._lean(tokens, positions, mask, cache, last_only)
+            return self.lean(tokens, positions, mask, cache, last_only)
         known.buffers.fill(tokens, positions, mask, cache.length)
         known.replay()
         assert known.output is not None
@@ -213,14 +213,14 @@ class GraphForward:
 
     @property
     def linears(self) -> Sequence[tuple[str, Linear]]:
-        return self._lean.linears
+        return self.lean.linears
 
     def capture_layers(self, layers: Sequence[int]) -> None:
-        self._lean.capture_layers(layers)
+        self.lean.capture_layers(layers)
         self._recordings.clear()
 
     def lm_head(self, features: Tensor) -> Tensor:
-        return self._lean.lm_head(features)
+        return self.lean.lm_head(features)
 
     def _recorded(
         self,
@@ -231,7 +231,7 @@ class GraphForward:
         mask: Tensor | None,
         cache: TreeCache,
     ) -> RecordedPass | None:
-        lean, capacity = self._lean, cache.capacity
+        lean, capacity = self.lean, cache.capacity
         table = lean.rope.reach(capacity)
         made = RecordedPass(Buffers(size, self._fold, capacity, like=table), table)
         buffers = made.buffers

@@ -116,8 +116,12 @@ class Target:
 
     @property
     def lean(self) -> LeanForward | None:
-        """The lean forward; None if transformers' modules or graphs run."""
-        return self._forward if isinstance(self._forward, LeanForward) else None
+        """The lean forward, also that of which graphs are recorded; None if transformers' modules
+        run."""
+        forward = self._forward
+        if isinstance(forward, GraphForward):
+            return forward.lean
+        return forward if isinstance(forward, LeanForward) else None
 
     @property
     def prefill_chunk(self) -> int:

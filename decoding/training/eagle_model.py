@@ -29,6 +29,7 @@ STEPS = 7  # of training-time test
 _DECAY = 0.8  # weight of each step relative to the one before
 _NOISE = 0.1  # amplitude of uniform noise on EAGLE-1's features
 _LOGITS = 0.1  # weight of EAGLE-1's cross entropy beside its feature loss
+_TARGET_LOGITS = 2**26  # of the target at a time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,6 +69,7 @@ class EagleTrainingModel(TrainingModel):
         self._frozen = (target.requires_grad_(False).eval(),)  # in a tuple: not a submodule
         embedding: Any = target.get_input_embeddings().weight
         self._target_logits = partial(logits_of, target)
+        self._vocab_size = len(embedding)
         self.head = EagleHead.build(weights, embedding, self._target_logits).to(target.device)
         self._steps = steps
         self.running = RunningCounts(steps, target.device)
@@ -143,19 +145,33 @@ class EagleTrainingModel(TrainingModel):
     @torch.no_grad()
     def _supervise(self, final: Tensor, supervised: Tensor, ids: Tensor) -> Supervision:
         batch, at = supervised.nonzero(as_tuple=True)
-        logits = self._target_logits(final[batch, at]).float()
-        best, tokens = likeliest(logits), ids[batch, at + 1]
-        targets = tokens if self._loss == "ce" else logits.softmax(-1)
+        tokens = ids[batch, at + 1]
+        size = max(_TARGET_LOGITS // self._vocab_size, 1)  # rows at a time
+        blocks = zip(batch.split(size), at.split(size), strict=True)
+        seen = []
+        for rows in blocks:
+            logits = self._target_logits(final[rows]).float()
+            seen.append((likeliest(logits), self._beliefs(logits)))
+        best, targets = (torch.cat(parts) for parts in zip(*seen, strict=True))
+        if self._loss == "ce":
+            targets = tokens
         known = torch.ones_like(best, dtype=torch.bool)
         if self._vocabulary is not None:
             known = torch.isin(tokens if self._loss == "ce" else best, self._vocabulary)
             if self._loss == "ce":
                 targets = (tokens[:, None] == self._vocabulary).int().argmax(-1)
-            elif self._loss in ("tvd", "lk"):  # tokens outside the draft vocabulary are rejected
-                targets = targets[:, self._vocabulary]
-            else:
-                targets = logits[:, self._vocabulary].softmax(-1)
         return Supervision(batch, at, targets, best, known, tokens == best)
+
+    def _beliefs(self, logits: Tensor) -> Tensor:
+        """The target's probabilities [n, draft vocab] by its logits [n, V]; [n, 0] for ce, which
+        needs none."""
+        if self._loss == "ce":
+            return logits[:, :0]
+        if self._vocabulary is None:
+            return logits.softmax(-1)
+        if self._loss in ("tvd", "lk"):  # tokens outside the draft vocabulary are rejected
+            return logits.softmax(-1)[:, self._vocabulary]
+        return logits[:, self._vocabulary].softmax(-1)
 
     def _mean_loss(
         self, logits: Tensor, supervision: Supervision, target_positions: Tensor, divisor: Tensor

@@ -18,7 +18,8 @@ from torch.utils.checkpoint import checkpoint
 
 from decoding.drafters.eagle_head import EagleHead
 
-_BLOCK = 2**20  # attention scores at a time
+_BLOCK = 2**20  # attention scores at a time, which fit into a CPU's cache
+_BLOCK_ELSEWHERE = 2**26  # on other devices, where every operation costs a launch
 _KEPT = 2**22  # scores of one text that are kept for the backward pass, rather than computed again
 
 
@@ -86,7 +87,8 @@ class UnrolledAttention:
         keys, values = self._true[text]
         starts, known = self._starts[text], self._known[text]
         scores_of_draft = q.shape[0] * q.shape[1] * keys.shape[1]
-        size = max(_BLOCK // scores_of_draft, 1)
+        block = _BLOCK if q.device.type == "cpu" else _BLOCK_ELSEWHERE
+        size = max(block // scores_of_draft, 1)
         attend = _attend
         if len(known) * scores_of_draft > _KEPT and torch.is_grad_enabled():
             attend = partial(checkpoint, _attend, use_reentrant=False, preserve_rng_state=False)

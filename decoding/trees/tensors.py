@@ -12,6 +12,8 @@ from torch import Tensor
 from decoding.device import upload
 from decoding.trees.shape import TreeShape
 
+LONGEST_CACHED = 256  # longer chains are parts of a prompt, whose masks would fill the memory
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeTensors:
@@ -25,9 +27,17 @@ class TreeTensors:
     max_depth: int
 
 
-@lru_cache(maxsize=64)
 def tree_tensors(shape: TreeShape, device: torch.device) -> TreeTensors:
-    """Cached, so that a static tree is uploaded once."""
+    """Those of drafts are cached, so that a static tree is uploaded once."""
+    if shape.is_chain and len(shape) > LONGEST_CACHED:
+        depths = torch.arange(len(shape), device=device)
+        mask = torch.ones(len(shape), len(shape), dtype=torch.bool, device=device).tril_()
+        return TreeTensors((depths - 1).clamp_min_(0), depths, mask, shape.depth)
+    return _uploaded(shape, device)
+
+
+@lru_cache(maxsize=64)
+def _uploaded(shape: TreeShape, device: torch.device) -> TreeTensors:
     parents, depths = upload(((0, *shape.parents[1:]), shape.depths), device).unbind(0)
     return TreeTensors(parents, depths, upload(_tree_mask(shape), device), shape.depth)
 

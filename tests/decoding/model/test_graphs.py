@@ -72,6 +72,7 @@ def test_a_recorded_pass_says_the_same_after_any_prefix(kind: str) -> None:
     lean, replayed = Target(LEAN[kind](), graphs=False), Target(LEAN[kind]())
     assert isinstance(lean._forward, LeanForward)
     assert isinstance(replayed._forward, GraphForward)
+    assert replayed.lean is replayed._forward.lean  # passes of a batch are measured on it
     lean.capture_layers((0, 1))
     replayed.capture_layers((0, 1))
     pairs = [(each, each.new_cache(16)) for each in (lean, replayed)]

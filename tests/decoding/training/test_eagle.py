@@ -23,7 +23,7 @@ from decoding.errors import InputError
 from decoding.model.target import Target
 from decoding.params import Params
 from decoding.tokenizing.stopping import Stop
-from decoding.training import eagle_unroll
+from decoding.training import eagle_model, eagle_unroll
 from decoding.training.conversations import IGNORED, Example, collate
 from decoding.training.distill import generate
 from decoding.training.eagle import chain_accuracy, train_eagle
@@ -43,6 +43,7 @@ from decoding.training.features import (
     features_of,
 )
 from decoding.training.length_grouped import LengthGrouped
+from decoding.training.losses import Loss
 from decoding.training.precision import has_fast_bfloat16
 from decoding.training.train_config import TrainConfig
 from tests.decoding.model.test_classes import model_of
@@ -247,6 +248,18 @@ def test_padding_and_neighbours_change_nothing(target: LlamaForCausalLM) -> None
     both = measured(model, short, long)
     for name in ("hits", "counts"):
         assert torch.equal(both[name], torch.cat([part[name] for part in alone]))
+
+
+@pytest.mark.parametrize("loss", ["kl", "lk", "ce"])
+@pytest.mark.parametrize("known", [None, torch.arange(3, 25)])
+def test_the_targets_logits_are_taken_in_blocks(
+    target: LlamaForCausalLM, loss: Loss, known: Tensor | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weights, example = disturbed(attach_eagle(target, "eagle3", known)), tokens("abcDEFGHIJ")
+    model = EagleTrainingModel(target, weights, steps=2, loss=loss)
+    whole = measured(model, example)["loss"]
+    monkeypatch.setattr(eagle_model, "_TARGET_LOGITS", 3 * VOCAB)
+    torch.testing.assert_close(measured(model, example)["loss"], whole)
 
 
 def test_what_the_draft_cannot_say_teaches_nothing(target: LlamaForCausalLM) -> None:

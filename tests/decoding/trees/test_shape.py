@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from decoding.trees.shape import TreeShape, chain
-from decoding.trees.tensors import tree_tensors
+from decoding.trees.tensors import LONGEST_CACHED, tree_tensors
 
 
 @st.composite
@@ -37,6 +37,17 @@ def test_paths_depths_ancestors_and_children_agree(parents: tuple[int, ...]) -> 
         assert [i for i in range(len(parents)) if mask[node, i]] == sorted(above)
         assert shape.children[node] == tuple(i for i, p in enumerate(parents) if p == node)
     assert shape.is_chain == all(len(children) <= 1 for children in shape.children)
+
+
+def test_a_part_of_a_prompt_is_a_chain_that_is_not_kept() -> None:
+    shape, device = chain(LONGEST_CACHED), torch.device("cpu")
+    kept = tree_tensors(chain(LONGEST_CACHED - 1), device)
+    long = tree_tensors(shape, device)
+    assert tree_tensors(chain(LONGEST_CACHED - 1), device) is kept
+    assert tree_tensors(shape, device) is not long and long.max_depth == shape.depth
+    assert long.parents.tolist() == [0, *shape.parents[1:]]
+    assert long.depths.tolist() == list(shape.depths)
+    assert torch.equal(long.mask[:-1, :-1], kept.mask) and long.mask[-1].all()
 
 
 @given(parents_lists(), st.data())
