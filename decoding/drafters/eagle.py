@@ -240,9 +240,7 @@ class Eagle:
         self._pending = []
         self._cache.reserve(self._cache.length + len(features))
         out = features
-        chunk = self._target.prefill_chunk
-        for start in range(0, len(features), chunk):
-            part = slice(start, start + chunk)
+        for part in self._target.prefill_chunks(self._cache.length, len(features), self._fold):
             hidden = self._forward.hidden(features[part])
             past, rows = self._cache.length, len(hidden)
             mask = None

@@ -33,6 +33,7 @@ PREFILL_CHUNK = 512
 # On CUDA launching a pass takes longer than computing 512 rows; all but the first chunk need a
 # mask.
 PREFILL_CHUNK_CUDA = 2048
+MASK_ELEMENTS = 2**28  # of a pass over a part of a prompt, at most: half a gigabyte in 16 bits
 
 # Fields of configs with the number of experts of a layer.
 EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts")
@@ -123,10 +124,17 @@ class Target:
             return forward.lean
         return forward if isinstance(forward, LeanForward) else None
 
-    @property
-    def prefill_chunk(self) -> int:
-        """Rows of a prompt per pass."""
-        return PREFILL_CHUNK_CUDA if self.device.type == "cuda" else PREFILL_CHUNK
+    def prefill_chunks(self, past: int, rows: int, fold: int) -> Iterator[slice]:
+        """The rows of each pass over a prompt of `rows` after `past` rows: fewer where their mask,
+        [fold * n, past + n], would be too large."""
+        most = PREFILL_CHUNK_CUDA if self.device.type == "cuda" else PREFILL_CHUNK
+        start = 0
+        while start < rows:
+            before = past + start
+            room = MASK_ELEMENTS // (fold * (before + most)) if before else most
+            end = min(start + min(most, max(room, 1)), rows)
+            yield slice(start, end)
+            start = end
 
     def new_cache(self, capacity: int = 256) -> TreeCache:
         forward = self._forward
@@ -190,10 +198,10 @@ class Target:
         """
         cache.reserve(cache.length + len(ids))
         chunks: list[ForwardOutput] = []
-        for start in range(0, len(ids), self.prefill_chunk):
+        for rows in self.prefill_chunks(cache.length, len(ids), self._fold):
             if cancelled():
                 raise InterruptedError
-            part = DraftTree.of_chain(ids[start : start + self.prefill_chunk], self.device)
+            part = DraftTree.of_chain(ids[rows], self.device)
             chunk = self._run(cache, part, last_only=True)
             cache.length += len(part)
             chunks = [*chunks, chunk] if keep_features else [chunk]

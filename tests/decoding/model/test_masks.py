@@ -126,6 +126,20 @@ def test_prefill_gives_the_last_logits_and_features_that_the_head_agrees_with(fa
     assert head(result.features[-1:]).argmax() == result.logits.argmax()
 
 
+def test_where_masks_are_large_fewer_rows_are_run_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("decoding.model.target.PREFILL_CHUNK", 6)
+    monkeypatch.setattr("decoding.model.target.MASK_ELEMENTS", 100)
+    parts = list(target("llama").prefill_chunks(0, 40, fold=2))
+    assert [part.stop for part in parts[:-1]] == [part.start for part in parts[1:]]
+    assert (parts[0], parts[-1].stop) == (slice(0, 6), 40)
+    sizes = [part.stop - part.start for part in parts]
+    assert sizes == sorted(sizes, reverse=True) and sizes[1] == 4 and sizes[-1] == 1
+    masks = [2 * (part.stop - part.start) * part.stop for part in parts[1:]]
+    assert max(masks) <= 100
+
+
 def test_features_of_all_rows_come_back_over_several_chunks(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
