@@ -110,7 +110,7 @@ def writable_dialect(weights: EagleWeights) -> EagleDialect:
     another. Raises InputError if none can."""
     c = weights.config
     lost = {
-        dialect: _lost(c, dialect)
+        dialect: lost_in(c, dialect)
         for dialect in _LAYERS
         if (dialect == "eagle1") == (c.version == "eagle1")
     }
@@ -120,16 +120,23 @@ def writable_dialect(weights: EagleWeights) -> EagleDialect:
     return min(able, key=lambda dialect: (dialect != weights.dialect, dialect != c.version))
 
 
-def write_eagle(weights: EagleWeights, folder: Path, dialect: EagleDialect, target: str) -> None:
+def write_eagle(
+    weights: EagleWeights,
+    folder: Path,
+    dialect: EagleDialect,
+    target: str,
+    architecture: str | None = None,
+) -> None:
     """Write a head for `target`, a folder or hub id, as model.safetensors and config.json, without
-    converting the tensors. Raises InputError if the dialect can't express the head.
+    converting the tensors. `architecture`: the class that the config names (None: the dialect's).
+    Raises InputError if the dialect can't express the head.
     """
     c = weights.config
     if dialect not in _LAYERS:
         raise InputError(f"can't write the dialect {dialect}; choose from {', '.join(_LAYERS)}")
     if (dialect == "eagle1") != (c.version == "eagle1"):
         raise InputError(f"this draft is {c.version}, which the dialect {dialect} can't express")
-    if lost := _lost(c, dialect):
+    if lost := lost_in(c, dialect):
         raise InputError(f"this draft has {lost}, which the dialect {dialect} can't express")
     prefix, _ = _LAYERS[dialect]
     named = {
@@ -140,10 +147,12 @@ def write_eagle(weights: EagleWeights, folder: Path, dialect: EagleDialect, targ
         named["t2d"] = _marked(named["d2t"], c.vocab)
     dtype = str(weights.tensors["self_attn.o_proj.weight"].dtype).removeprefix("torch.")
     config = with_eagle_settings(_config(c, dialect, dtype, target), c.settings)
+    if architecture is not None:
+        config["architectures"] = [architecture]
     write_checkpoint(folder, "model.safetensors", named, config)
 
 
-def _lost(c: EagleConfig, dialect: EagleDialect) -> str:
+def lost_in(c: EagleConfig, dialect: EagleDialect) -> str:
     """What of a head of its version the dialect can't express; empty if it can."""
     known = _LAYERS[dialect][1]
     if c.layers > 1 and dialect != "speculators":
@@ -167,7 +176,9 @@ def _config(c: EagleConfig, dialect: EagleDialect, dtype: str, target: str) -> d
         return _speculators_config(c, dtype, target)
     config = _llama_config(c, dtype)
     if dialect == "eagle1":
-        return config | {"bias": c.fc_bias} | ({"qkv_bias": True} if c.qkv_bias else {})
+        # Without "bias" fc has one, for the authors too; SGLang takes a true one for attention's.
+        bias = {} if c.fc_bias else {"bias": False}
+        return config | bias | ({"qkv_bias": True} if c.qkv_bias else {})
     config |= {"architectures": ["LlamaForCausalLMEagle3"], "draft_vocab_size": c.draft_vocab}
     if c.target_hidden != c.hidden:
         config["target_hidden_size"] = c.target_hidden

@@ -139,14 +139,16 @@ def write_medusa(heads: MedusaWeights, folder: Path, dialect: MedusaDialect, tar
             "share the target's lm_head" if heads.lm_heads is None else "have lm_heads of their own"
         )
         raise InputError(f"these heads {has}, which the dialect {dialect} can't express")
+    shared = dialect == "vllm" and _have_one_lm_head(heads)
     named = {
         name: tensor.contiguous()
         for i in range(heads.heads)
         for name, tensor in _named(heads, i, dialect)
+        if not (shared and i and name.startswith("lm_heads."))
     }
     if heads.token_map is not None:
         named["token_map"] = heads.token_map
-    config = {**_config(heads, dialect, target), "medusa_accuracy": heads.accuracy}
+    config = {**_config(heads, dialect, target, shared), "medusa_accuracy": heads.accuracy}
     files = {"v0.1": "medusa_lm_head.pt", "v2": "medusa_lm_head.safetensors"}
     config = with_choices(config, heads.choices)
     write_checkpoint(folder, files.get(dialect, "model.safetensors"), named, config)
@@ -195,7 +197,15 @@ def _named(heads: MedusaWeights, i: int, dialect: MedusaDialect) -> list[tuple[s
     return named
 
 
-def _config(heads: MedusaWeights, dialect: MedusaDialect, target: str) -> dict[str, Any]:
+def _have_one_lm_head(heads: MedusaWeights) -> bool:
+    """Whether the lm_heads of several heads are all the same."""
+    own = heads.lm_heads
+    return own is not None and len(own) > 1 and all(torch.equal(own[0], each) for each in own[1:])
+
+
+def _config(
+    heads: MedusaWeights, dialect: MedusaDialect, target: str, shared: bool
+) -> dict[str, Any]:
     if dialect != "vllm":
         config: dict[str, Any] = {
             "medusa_num_heads": heads.heads,
@@ -214,7 +224,7 @@ def _config(heads: MedusaWeights, dialect: MedusaDialect, target: str) -> dict[s
         "num_heads": heads.heads,
         "num_hidden_layers": heads.layers,
         "medusa_fc_bias": True,  # vLLM drops the biases without it
-        "original_lm_head": False,
+        "original_lm_head": shared,  # of all heads, the first one's
     }
 
 

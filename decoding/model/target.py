@@ -325,12 +325,24 @@ def logits_of(model: PreTrainedModel, features: Tensor) -> Tensor:
     return scaled_logits(model.config.get_text_config(decoder=True), logits)
 
 
-def scaled_logits(config: Any, logits: Tensor) -> Tensor:
-    """An lm_head's output with the final scale or softcap of some families."""
+def scaled_lm_head(model: PreTrainedModel) -> Tensor:
+    """The rows [V, H] of the lm_head with the model's final scale, float32 on the CPU: a start for
+    a drafter's own. No rows can express a softcap."""
+    rows = model.get_output_embeddings().weight.detach().float().cpu()
+    return _scaled(model.config.get_text_config(decoder=True), rows)
+
+
+def _scaled(config: Any, logits: Tensor) -> Tensor:
     if scale := getattr(config, "logit_scale", None):  # Cohere
         logits = logits * scale
     if divisor := getattr(config, "logits_scaling", None):  # Granite
         logits = logits / divisor
+    return logits
+
+
+def scaled_logits(config: Any, logits: Tensor) -> Tensor:
+    """An lm_head's output with the final scale or softcap of some families."""
+    logits = _scaled(config, logits)
     if cap := getattr(config, "final_logit_softcapping", None):  # Gemma 2
         logits = torch.tanh(logits / cap) * cap
     return logits

@@ -28,7 +28,7 @@ from transformers import EvalPrediction, PreTrainedModel
 from decoding.checkpoints.medusa import MedusaWeights
 from decoding.checkpoints.quantized import Precision
 from decoding.errors import InputError
-from decoding.model.target import logits_of
+from decoding.model.target import logits_of, scaled_lm_head
 from decoding.training.conversations import IGNORED, Example
 from decoding.training.draft import compare
 from decoding.training.evaluate import RANKS
@@ -55,10 +55,12 @@ def attach(
     )
 
 
-def copies_of_lm_head(target: PreTrainedModel, heads: int) -> Tensor:
-    """A copy of the target's lm_head for each head: [heads, V, H]."""
-    lm_head: Tensor = target.get_output_embeddings().weight.detach().float().cpu()
-    return lm_head.expand(heads, -1, -1).clone()
+def copies_of_lm_head(
+    target: PreTrainedModel, heads: int, precision: torch.dtype = torch.float32
+) -> Tensor:
+    """A copy of the target's lm_head, with its scale, for all heads: [heads, V, H], each the same
+    memory."""
+    return scaled_lm_head(target).to(precision, copy=True).expand(heads, -1, -1)
 
 
 def require_trainable(weights: MedusaWeights) -> None:

@@ -13,14 +13,14 @@ from typing import Any, TypeVar
 import torch
 from transformers import PreTrainedModel
 
-from app.cli.heads.target import load, shape_of, target_shape
+from app.cli.heads.target import load, shape_of, stored_precision, target_shape
 from app.cli.heads.verify import require_reader, verify
 from app.cli.terminal import print_output, say
 from app.report.engines import ENGINES, Choice
 from app.strategies.registry import EAGLE, EAGLE_1, MEDUSA
 from app.text.units import format_bytes
 from decoding.checkpoints.dialects import EagleDialect, MedusaDialect
-from decoding.checkpoints.eagle import EagleWeights, write_eagle
+from decoding.checkpoints.eagle import EagleWeights, lost_in, write_eagle
 from decoding.checkpoints.eagle_read import read_eagle
 from decoding.checkpoints.kind import drafter_kind
 from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa
@@ -127,9 +127,16 @@ class _ExportJob:
 def _write_medusa(weights: MedusaWeights, job: _ExportJob) -> str:
     out, precision = job.out, job.precision
     dialect: MedusaDialect = _dialect(job, "medusa", FORMATS[job.to].medusa)
+    if job.to == "tgi" and weights.layers != 1:
+        raise InputError(
+            f"TGI reads Medusa heads of one layer, and these have {weights.layers}: they can't be "
+            "served there"
+        )
     if dialect != "v2" and weights.lm_heads is None:
         # Only v2 can share the target's lm_head: in other dialects each head has a copy.
-        weights = replace(weights, lm_heads=copies_of_lm_head(job.model, weights.heads))
+        kept = precision or stored_precision(job.target)
+        copies = copies_of_lm_head(job.model, weights.heads, kept)
+        weights = replace(weights, lm_heads=copies)
     if precision is not None:
         own = weights.lm_heads
         weights = replace(
@@ -149,10 +156,12 @@ def _write_eagle(head: EagleWeights, job: _ExportJob) -> str:
     version, out = head.config.version, job.out
     form = FORMATS[job.to].eagle1 if version == "eagle1" else FORMATS[job.to].eagle3
     dialect: EagleDialect = _dialect(job, version, form)
-    if job.to == "vllm" and head.config.layers > 1:
+    if job.to == "vllm" and dialect == "eagle3" and lost_in(head.config, dialect):
         dialect = "speculators"
     if job.to == "vllm" and head.config.fc_bias:
         head = _without_fc_bias(head)
+    if job.to == "sglang" and version == "eagle1" and not head.config.fc_bias:
+        head = _with_fc_bias(head)
     if job.to == "sglang" and 0 in head.config.aux_layers:
         raise InputError(
             "SGLang reads outputs of layers, and this head the embedding too (layer 0): it can't "
@@ -172,7 +181,9 @@ def _write_eagle(head: EagleWeights, job: _ExportJob) -> str:
             for name, tensor in head.tensors.items()
         }
         head = replace(head, tensors=tensors)
-    write_eagle(head, out, dialect, job.target)
+    # SGLang has a class for each version, the authors' programs one for all.
+    named = "LlamaForCausalLMEagle" if job.to == "sglang" and version == "eagle1" else None
+    write_eagle(head, out, dialect, job.target, named)
     again = read_eagle(out, target_shape(job.model))
     for name in head.tensors.keys() | again.tensors.keys():
         _require_equal(out, name, head.tensors.get(name), again.tensors.get(name))
@@ -191,6 +202,13 @@ def _without_fc_bias(head: EagleWeights) -> EagleWeights:
         )
     tensors = {name: tensor for name, tensor in head.tensors.items() if name != "fc.bias"}
     return replace(head, config=replace(head.config, fc_bias=False), tensors=tensors)
+
+
+def _with_fc_bias(head: EagleWeights) -> EagleWeights:
+    """The head for SGLang, whose EAGLE-1 always has this bias: one of zeros."""
+    weight = head.tensors["fc.weight"]
+    tensors = head.tensors | {"fc.bias": weight.new_zeros(len(weight))}
+    return replace(head, config=replace(head.config, fc_bias=True), tensors=tensors)
 
 
 def _dialect(job: _ExportJob, kind: str, dialect: D | None) -> D:

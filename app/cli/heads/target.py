@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from decoding.errors import InputError
 
 if TYPE_CHECKING:
+    import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
     from decoding.checkpoints.eagle_fit import TargetShape
@@ -40,14 +41,21 @@ def save_model(
 ) -> None:
     """Write a model in the precision of the one at `like`, a folder or hub id. Raises
     InputError."""
-    from torch import float32, nn
-    from transformers import AutoConfig
+    from torch import nn
 
     from decoding.checkpoints.files import write_model
 
-    stored = AutoConfig.from_pretrained(os.path.expanduser(like)).get_text_config(decoder=True)
-    nn.Module.to(model, stored.dtype or float32)
+    nn.Module.to(model, stored_precision(like))
     write_model(out, model, tokenizer)
+
+
+def stored_precision(model: str) -> torch.dtype:
+    """The precision in which a model is stored, which may be loaded in a larger one."""
+    from torch import float32
+    from transformers import AutoConfig
+
+    config = AutoConfig.from_pretrained(os.path.expanduser(model)).get_text_config(decoder=True)
+    return config.dtype or float32
 
 
 def shape_of(model: PreTrainedModel) -> tuple[int, int]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors import safe_open
 
 from app.cli.heads.export import FORMATS, write_checksums
 from decoding.checkpoints.eagle_fit import TargetShape
@@ -161,3 +162,61 @@ def test_a_program_that_has_no_such_heads(
     assert done.returncode == 2 and done.stderr.count("\n") == 1
     assert "choose medusa, tgi, vllm, tensorrt-llm" in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_sglang_finds_its_class_and_the_bias_that_it_always_has(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    target, heads = ("--target", family_folders.target), tmp_path / "heads"
+    specchat("heads", "convert", "eagle1", *target, "--out", str(heads), "--no-fc-bias")
+    export = ("heads", "export", *target, "--heads", str(heads), "--out")
+    for to, named in (("sglang", "LlamaForCausalLMEagle"), ("eagle", "LlamaForCausalLM")):
+        done = specchat(*export, str(tmp_path / to), "--to", to)
+        assert done.returncode == 0, done.stderr
+        config = json.loads((tmp_path / to / "config.json").read_text())
+        assert config["architectures"] == [named]
+        # a true one would give SGLang's attention biases, of any values
+        assert config.get("bias") is (None if to == "sglang" else False)
+    bias = read_eagle(tmp_path / "sglang", SHAPE).tensors["fc.bias"]
+    assert bias.shape == (32,) and not bias.any()
+    assert "fc.bias" not in read_eagle(tmp_path / "eagle", SHAPE).tensors
+
+
+def test_tgi_reads_heads_of_one_layer(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    target, heads, out = ("--target", family_folders.target), tmp_path / "heads", tmp_path / "out"
+    specchat("heads", "convert", "medusa", *target, "--out", str(heads), "--layers", "2")
+    export = ("heads", "export", *target, "--heads", str(heads), "--out", str(out), "--to")
+    done = specchat(*export, "tgi")
+    assert done.returncode == 2 and "of one layer, and these have 2" in done.stderr
+    assert done.stderr.count("\n") == 1 and not out.exists()
+    assert specchat(*export, "vllm").returncode == 0
+
+
+def test_vllm_reads_what_only_speculators_can_say(
+    specchat: Specchat, family_folders: FamilyFolders, folder: Path, tmp_path: Path
+) -> None:
+    target, heads, out = family_folders.target, tmp_path / "heads", tmp_path / "out"
+    head = read_eagle(made("eagle3", specchat, target, folder), SHAPE)
+    head.config = replace(head.config, norm_before_residual=True)
+    head.save_pretrained(heads)
+    export = ("heads", "export", "--target", target, "--heads", str(heads), "--to", "vllm")
+    done = specchat(*export, "--out", str(out))
+    assert done.returncode == 0 and "(speculators" in done.stderr, done.stderr
+    assert read_eagle(out, SHAPE).config == head.config
+
+
+def test_vllm_is_given_the_targets_lm_head_once(
+    specchat: Specchat, family_folders: FamilyFolders, folder: Path, tmp_path: Path
+) -> None:
+    target, out = family_folders.target, tmp_path / "out"
+    heads = made("medusa", specchat, target, folder)
+    export = ("heads", "export", "--target", target, "--heads", str(heads), "--to", "vllm")
+    assert specchat(*export, "--out", str(out), "--dtype", "bfloat16").returncode == 0
+    with safe_open(out / "model.safetensors", framework="pt") as file:
+        assert [name for name in file.keys() if "lm_head" in name] == ["lm_heads.0.weight"]  # noqa: SIM118
+        assert file.get_tensor("lm_heads.0.weight").dtype == torch.bfloat16
+    assert json.loads((out / "config.json").read_text())["original_lm_head"] is True
+    own = read_medusa(out, 32, 280).lm_heads
+    assert own is not None and len(own) == 2 and torch.equal(own[0], own[1])
