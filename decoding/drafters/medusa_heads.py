@@ -42,7 +42,7 @@ class MedusaHeads:
         for weight, bias in zip(self._weights, self._biases, strict=True):
             x = x + functional.silu(torch.baddbmm(bias[:heads], x, weight[:heads]))
         if self._lm_heads is None:
-            return self._target.lm_head(x)
+            return self._target.logits(x)
         return torch.bmm(x, self._lm_heads[:heads])
 
     def guesses(self, hidden: Tensor, ranks: int, heads: int | None = None) -> Tensor:

@@ -32,7 +32,8 @@ class AttentionHeads:
 
 
 class RMSNorm:
-    """x / sqrt(mean(x^2) + eps) * gain over the last dimension; `gain` [..., size]."""
+    """x / sqrt(mean(x^2) + eps) * gain over the last dimension; `gain` [..., size], of the precision
+    of x, or float32 [size]."""
 
     def __init__(self, gain: Tensor, eps: float) -> None:
         self._gain, self._eps, size = gain.detach(), eps, gain.shape[-1]
@@ -49,6 +50,8 @@ class RMSNorm:
             normed = wide.div(torch.hypot(length, self._floor)).mul_(self._scaled)
             return normed if wide is x else normed.to(x.dtype)
         size = self._gain.shape[-1:]
+        if self._gain.dtype != x.dtype:  # no fused kernel takes two
+            return functional.rms_norm(x.float(), size, self._gain, self._eps).to(x.dtype)
         if self._gain.ndim == 1:
             return functional.rms_norm(x, size, self._gain, self._eps)
         return functional.rms_norm(x, size, None, self._eps).mul_(self._gain)

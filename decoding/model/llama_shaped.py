@@ -80,7 +80,9 @@ def lean_forward(model: PreTrainedModel) -> LeanForward:
     offset = NORM_OFFSETS[type(model)]
 
     def norm(module: Any) -> RMSNorm:
-        return RMSNorm(module.weight + offset if offset else module.weight, config.rms_norm_eps)
+        # Gemma sums in float32, whatever the weights' precision.
+        gain = module.weight.float() + offset if offset else module.weight
+        return RMSNorm(gain, config.rms_norm_eps)
 
     types = getattr(config, "layer_types", None) or [""] * len(inner.layers)
 

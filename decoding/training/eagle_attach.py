@@ -16,6 +16,7 @@ from decoding.checkpoints.dialects import EagleVersion
 from decoding.checkpoints.eagle import EagleConfig, EagleWeights
 from decoding.errors import InputError
 from decoding.model.architecture import decoder_of
+from decoding.model.target import scaled_lm_head
 from decoding.training.conversations import IGNORED, Example
 
 _HEAD_DIM = 128  # where the target has no attention
@@ -70,7 +71,7 @@ def attach_eagle(
     with the target's lm_head and final norm. Raises InputError if the target has no such layers.
     """
     base: Any = target.config.get_text_config(decoder=True)
-    lm_head = target.get_output_embeddings().weight.detach().float().cpu()
+    lm_head = scaled_lm_head(target)
     vocab, hidden = lm_head.shape
     heads = int(getattr(base, "num_attention_heads", None) or max(hidden // _HEAD_DIM, 1))
     intermediate = mlp or getattr(base, "intermediate_size", None)
@@ -134,7 +135,7 @@ def with_draft_vocabulary(
     lm_head keeps the rows of tokens that both know; the others are the target's. Raises
     InputError."""
     config, tensors = weights.config, dict(weights.tensors)
-    rows = target.get_output_embeddings().weight.detach().to("cpu", torch.float32, copy=True)
+    rows = scaled_lm_head(target).clone()
     if config.version == "eagle1":
         raise InputError("EAGLE-1 asks the target's own lm_head: it has no draft vocabulary")
     if rows.shape[1] != config.hidden:

@@ -58,7 +58,7 @@ class _TokenLoss(torch.autograd.Function):
             rows = slice(start, start + size)
             log_q = logits[rows].float().log_softmax(-1)
             values, slopes = _LOSSES[loss](log_q, targets.index_select(0, which[rows]))
-            total += weights[rows] @ values
+            total += (weights[rows] * values).sum()  # autocast makes a product of vectors bfloat16
             if gradient is not None:
                 gradient[rows] = slopes.mul_(weights[rows, None])
         ctx.save_for_backward(gradient)

@@ -14,6 +14,7 @@ from decoding.drafters.medusa import Medusa
 from decoding.drafters.medusa_heads import MedusaHeads
 from decoding.model.target import Target
 from decoding.params import Params, SamplingParams
+from decoding.training.medusa import attach
 from decoding.trees.draft import Draft, DraftTree
 from decoding.trees.shape import TreeShape
 from decoding.trees.static import NAMED_TREES, Choices, parse_choices
@@ -88,6 +89,17 @@ def test_head_logits_are_the_papers_formula(own: bool) -> None:
         expected = (lm[k] if own else shared) @ x
         assert torch.allclose(heads.logits(state[None])[k, 0], expected, atol=1e-3, rtol=1e-5)
     assert torch.allclose(heads.logits(state[None], 2), heads.logits(state[None])[:2])
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("family", ["gemma2", "cohere2"])
+def test_heads_on_the_targets_lm_head_say_what_it_says_there(family: str) -> None:
+    """Before training: with the final scale or softcap."""
+    target = Target(build(family))
+    result = target.prefill(target.new_cache(), PROMPT)
+    heads = MedusaHeads(attach(target.model, 2), target)
+    for logits in heads.logits(result.features[-1:]):
+        torch.testing.assert_close(logits, result.logits)
 
 
 def test_truncated_vocabulary_guesses_target_ids() -> None:

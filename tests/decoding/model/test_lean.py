@@ -230,6 +230,21 @@ def test_half_precision(family: str) -> None:
     assert isinstance(target._forward, LeanForward)
 
 
+@torch.inference_mode()
+@pytest.mark.parametrize("fused", [False, True])
+def test_gemmas_norms_are_summed_in_float32(fused: bool) -> None:
+    model: Any = build("gemma")
+    norm = model.to(torch.bfloat16).model.norm
+    norm.weight.copy_(torch.linspace(0.001, 0.4, len(norm.weight)))
+    lean = Target(model).lean
+    assert lean is not None
+    lean._norm._by_length = not fused  # GPUs have a kernel
+    x = torch.randn(64, len(norm.weight)).bfloat16()
+    found = lean._norm(x)
+    assert found.dtype == x.dtype
+    assert (found != norm(x)).float().mean() < 0.01  # but for the rounding of another order
+
+
 @pytest.mark.parametrize(
     ("kind", "kv_cache"),
     [("llama", "none"), ("every head its own keys", "none"), ("llama", "int8")],

@@ -44,6 +44,7 @@ from decoding.training.features import (
 )
 from decoding.training.length_grouped import LengthGrouped
 from decoding.training.losses import Loss
+from decoding.training.medusa import attach
 from decoding.training.precision import has_fast_bfloat16
 from decoding.training.train_config import TrainConfig
 from tests.decoding.model.test_classes import model_of
@@ -403,6 +404,18 @@ def test_final_norms_of_other_kinds(kind: str) -> None:
     found = attach_eagle(model, "eagle3").tensors["norm.weight"]
     wanted = last.weight + (kind == "gemma")  # Gemma's scale by one more than they store
     torch.testing.assert_close(found, wanted.detach(), rtol=1e-3, atol=1e-3)
+
+
+def test_new_lm_heads_have_the_targets_final_scale() -> None:
+    model: Any = build("cohere2")
+    scaled = model.lm_head.weight.detach() * model.config.logit_scale
+    assert model.config.logit_scale != 1
+    fresh = attach_eagle(model, "eagle3", torch.arange(5), [0, 1])
+    assert torch.equal(fresh.tensors["lm_head.weight"], scaled[:5])
+    more = with_draft_vocabulary(fresh, model, torch.arange(9))
+    assert torch.equal(more.tensors["lm_head.weight"], scaled[:9])
+    own = attach(model, 2, own_lm_heads=True).lm_heads
+    assert own is not None and torch.equal(own[1], scaled)
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -41,6 +41,13 @@ def test_a_loss_and_its_gradient(loss: Loss) -> None:
     torch.testing.assert_close(*gradients)
 
 
+def test_a_loss_is_summed_in_float32_where_the_rest_is_in_bfloat16() -> None:
+    logits, tokens = torch.zeros(1000, 9), torch.zeros(1000, dtype=torch.long)
+    with torch.autocast("cpu", torch.bfloat16):
+        found = token_loss("ce", logits, tokens, torch.arange(1000), torch.full((1000,), 1e-3))
+    torch.testing.assert_close(found, torch.tensor(9.0).log())
+
+
 def test_acceptance_of_a_sure_target_is_cross_entropy() -> None:
     """Also where hardly anything would be accepted, and the distance has no slope."""
     logits = torch.tensor([[0.0, 1.0, 30.0]], requires_grad=True)
