@@ -32,8 +32,8 @@ class AttentionHeads:
 
 
 class RMSNorm:
-    """x / sqrt(mean(x^2) + eps) * gain over the last dimension; `gain` [..., size], of the precision
-    of x, or float32 [size]."""
+    """x / sqrt(mean(x^2) + eps) * gain over the last dimension; `gain` is [..., size] as precise as
+    x, or float32 [size]."""
 
     def __init__(self, gain: Tensor, eps: float) -> None:
         self._gain, self._eps, size = gain.detach(), eps, gain.shape[-1]

@@ -364,6 +364,7 @@ def train(
     The target does not change, except with --joint. Evaluates on held-out data.
     Of EAGLE heads and draft models the weights with the best served τ are kept.
     """
+    from decoding.training.eagle_model import STEPS
     from decoding.training.train_config import TrainConfig
 
     config = TrainConfig(
@@ -407,6 +408,7 @@ def train(
         target=target, heads=heads, data=data, held_out=held_out, length=length, out=out,
         config=config, resume=resume, device=device, features=features, offline=offline,
         of_kind={"--joint": joint, "--unroll": unroll, "--draft-vocab": draft_vocab},
+        defaults={"--unroll": STEPS, "--loss": "ce" if kind == "medusa" else "kl"},
     )  # fmt: skip
     if kind == "medusa":
         from app.cli.heads.medusa import train_on

@@ -15,6 +15,7 @@ from app.cli.heads.training_job import TrainingJob, is_first_process
 from app.cli.terminal import say
 from decoding.drafters.draft_model import DraftModel
 from decoding.errors import InputError
+from decoding.model.architecture import context_of
 from decoding.model.target import Target
 from decoding.tokenizing.vocabulary import first_difference
 from decoding.training.draft import DraftReport, train_draft
@@ -42,7 +43,8 @@ def train_on(job: TrainingJob) -> None:
     draft, draft_tokenizer = load(str(job.heads), job.device)
     if difference := first_difference(tokenizer, draft_tokenizer):
         raise InputError(f"{job.heads} has another vocabulary than the target: {difference}")
-    model, learned, tested, records = job.datasets(model, tokenizer, length=Target(draft).context)
+    context = context_of(draft.config.get_text_config(decoder=True))
+    model, learned, tested, records = job.datasets(model, tokenizer, length=context)
     config = job.config
     if not config.lr:
         config = replace(config, lr=1e-3 if draft.num_parameters() < _LARGE else 3e-4)

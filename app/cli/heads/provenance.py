@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +30,20 @@ def contents(sources: Sequence[str]) -> list[list[str]]:
     return found
 
 
-def essence(value: object) -> object:
-    """What must be the same: of files their content."""
+def same(before: object, now: object) -> bool:
+    """Whether two options mean the same: of files their content, of models their weights."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        return _same_model(before, now)
+    return _essence(before) == _essence(now)
+
+
+def _essence(value: object) -> object:
     return [each[1:] for each in value] if isinstance(value, list) else value
 
 
 def words(value: object) -> str:
+    if isinstance(value, dict):
+        return str(value.get("target"))
     if isinstance(value, list):
         return " ".join(each[0] for each in value) or "not given"
     if isinstance(value, bool):
@@ -61,12 +69,16 @@ def identity(target: str) -> dict[str, str]:
     return {"target": str(folder.resolve()), "digest": found.hexdigest()}
 
 
-def require_same_target(features: Path, target: str) -> None:
-    """Raise InputError if the target that is kept without its layers is of another model. Of one
-    whose weights are gone only the name is compared."""
-    kept, given = read_object(features / BARE_SOURCE), identity(target)
+def _same_model(kept: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
+    """Of one whose weights are gone only the name is compared."""
     by = "digest" if "digest" in kept and "digest" in given else "target"
-    if kept and kept.get(by) != given[by]:
+    return bool(kept.get(by) == given[by])
+
+
+def require_same_target(features: Path, target: str) -> None:
+    """Raise InputError if the target that is kept without its layers is of another model."""
+    kept = read_object(features / BARE_SOURCE)
+    if kept and not _same_model(kept, identity(target)):
         raise InputError(
             f"--target {target}: the features in {features} are of {kept.get('target')}: give "
             "that, or a new folder for --features"

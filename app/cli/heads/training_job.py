@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 from app.cli.heads.provenance import (
     BARE_SOURCE,
     contents,
-    essence,
     identity,
     read_object,
     require_same_target,
+    same,
     words,
 )
 from app.cli.heads.target import load, save_model
@@ -61,6 +61,7 @@ class TrainingJob:
     features: Path | None = None
     offline: bool = False
     of_kind: Mapping[str, object] = field(default_factory=dict)  # options of one kind of drafter
+    defaults: Mapping[str, object] = field(default_factory=dict)  # of options that are None
 
     @property
     def serves(self) -> bool:
@@ -112,6 +113,8 @@ class TrainingJob:
         """The options that decide what each step learns."""
         c = self.config
         return {
+            "--target": identity(self.target),
+            "--heads": identity(str(self.heads)),
             "--data": contents(self.data),
             "--held-out": contents(self.held_out or []),
             "--length": self.length,
@@ -133,8 +136,10 @@ class TrainingJob:
         if not begun:  # killed before its first step
             return
         for option, now in self._options().items():
-            before = begun.get(option)
-            if essence(before) != essence(now):
+            if option not in begun:  # it was begun by a version that noted less
+                continue
+            before, default = begun[option], self.defaults.get(option)
+            if not same(*(default if each is None else each for each in (before, now))):
                 what = "began with"
                 if (was := words(before)) == words(now):
                     was, what = "another content", "began when it had"

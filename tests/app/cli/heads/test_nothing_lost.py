@@ -126,6 +126,27 @@ def test_a_training_goes_on_only_with_what_it_began_with(
         done = specchat(*train, *goes_on, *changed)
         assert done.returncode == 2 and re.search(complaint, done.stderr), done.stderr
         assert done.stderr.count("\n") == 1
+    done = specchat(*train, *goes_on, "--loss", "ce")  # the default by its name
+    assert done.returncode == 0, done.stderr
+
+    other = tmp_path / "other"
+    specchat("heads", "convert", "medusa", *target, "--out", str(other), "--heads", "2")
+    again, options = ("--heads", str(other)), out / "training" / "options.json"
+    done = specchat(*train, *goes_on, *again)
+    complaint = f"--heads is {other}, .* began with {fresh}: give the same"
+    assert done.returncode == 2 and re.search(complaint, done.stderr), done.stderr
+    done = specchat(*train, *goes_on, "--target", family_folders.draft)
+    complaint = f"--target is {family_folders.draft}, .* began with {family_folders.target}"
+    assert done.returncode == 2 and re.search(complaint, done.stderr), done.stderr
+    copied = tmp_path / "copied"
+    shutil.copytree(fresh, copied)
+    assert specchat(*train, *goes_on, "--heads", str(copied)).returncode == 0
+    noted = json.loads(options.read_text())
+    earlier = {name: noted[name] for name in noted if name not in ("--heads", "--target")}
+    options.write_text(json.dumps(earlier))
+    assert specchat(*train, *goes_on).returncode == 0
+    options.write_text(json.dumps(noted))
+
     with lesson.open("a") as file:
         file.write(json.dumps({"text": "the lazy dog"}) + "\n")
     done = specchat(*train, *begun, "--resume")
