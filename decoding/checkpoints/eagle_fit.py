@@ -108,7 +108,7 @@ def draft_vocabulary(
         raise other_model(folder, f"knows {t2d.numel()} tokens (t2d), this target has {vocab}")
     if rows > vocab:
         raise other_model(folder, f"has {rows} logits (lm_head), this target {vocab}")
-    if rows == vocab:
+    if rows == vocab and (d2t is None or not d2t.any()):
         return rows, None
     if d2t is None or tuple(d2t.shape) != (rows,):
         found = "is missing" if d2t is None else f"is {list(d2t.shape)}"

@@ -68,7 +68,7 @@ class AutoGamma:
         # when the next plan is due, the best gamma, the largest one considered
         self._plan = (0, 0, 0)
         self._drafted = True  # in the last round
-        self._paused = 0  # rounds since drafting was last expected to pay
+        self._paused = 0  # which round of a pause and the retry after it this is, from 1
         self._up = False
 
     def choose(self) -> int:
@@ -80,8 +80,9 @@ class AutoGamma:
             speeds = self.speeds()
             best, most = max(range(len(speeds)), key=speeds.__getitem__), len(speeds) - 1
             self._plan = self._rounds + PLAN_INTERVAL, best, most
-        if best == 0 or self._paused > PAUSE_ROUNDS:
-            self._paused = (self._paused + 1) % (PAUSE_ROUNDS + RETRY_ROUNDS)
+        cycle = PAUSE_ROUNDS + RETRY_ROUNDS
+        if best == 0 or PAUSE_ROUNDS < self._paused < cycle:
+            self._paused = self._paused % cycle + 1
             if self._paused == PAUSE_ROUNDS + 1:
                 self._drafts.clear()  # old times do not matter any more
             return min(2, self._first) if self._paused > PAUSE_ROUNDS else 0

@@ -235,9 +235,18 @@ class Eagle:
 
     def _run_pending(self, tokens: Tensor) -> Tensor:
         """Run the pending rows with these tokens [n], and return their outputs [n, H]; in a long
-        prompt those of its last rows."""
-        features = torch.cat(self._pending)[: len(tokens)]
+        prompt those of its last rows. After an error they are all pending again."""
+        first = self._cache.length
+        try:
+            out = self._run_all(tokens, torch.cat(self._pending)[: len(tokens)])
+        except BaseException:
+            self._cache.truncate(first)
+            raise
         self._pending = []
+        return out
+
+    def _run_all(self, tokens: Tensor, features: Tensor) -> Tensor:
+        """Run rows of features [n, F] in chunks; the outputs [m, H] of the last one."""
         self._cache.reserve(self._cache.length + len(features))
         out = features
         for part in self._target.prefill_chunks(self._cache.length, len(features), self._fold):

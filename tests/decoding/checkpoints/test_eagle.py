@@ -70,6 +70,14 @@ def test_maps_that_say_nothing_are_left_out(tmp_path: Path) -> None:
     assert read.config.draft_vocab == V and not {"d2t", "t2d"} & read.tensors.keys()
 
 
+def test_a_map_of_the_whole_vocabulary_in_another_order_is_kept(tmp_path: Path) -> None:
+    f, ids = made("speculators qwen3"), torch.arange(V).roll(3)
+    f.tensors |= {"d2t": ids - torch.arange(V), "t2d": torch.ones(V, dtype=torch.bool)}
+    read = read_eagle(f.store(tmp_path / "draft"), TARGET)
+    assert read.config.draft_vocab == V and "t2d" not in read.tensors
+    assert torch.equal(torch.arange(V) + read.tensors["d2t"], ids)
+
+
 def test_nothing_in_a_folder_is_executed(tmp_path: Path) -> None:
     class Evil:
         def __reduce__(self) -> tuple[Any, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import groupby
 
 import pytest
 
@@ -63,6 +64,14 @@ def test_it_stops_drafting_where_that_does_not_pay(name: str) -> None:
     _, gammas = play(auto, machine, 500)
     assert gammas.count(0) > 400
     assert any(gammas)  # and looks now and then whether it does by now
+
+
+def test_pauses_and_retries_are_as_long_as_they_are_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(AutoGamma, "speeds", lambda auto: [1.0, 0.5])
+    auto, cycle = AutoGamma(4), PAUSE_ROUNDS + RETRY_ROUNDS
+    _, gammas = play(auto, MACHINES["never right"].anew(), WARM_UP + 3 * cycle)
+    runs = [(drafts, len(list(rounds))) for drafts, rounds in groupby(map(bool, gammas))]
+    assert runs[1:] == 3 * [(False, PAUSE_ROUNDS), (True, RETRY_ROUNDS)]
 
 
 @pytest.mark.parametrize("early", ["never right", "as dear as the target"])

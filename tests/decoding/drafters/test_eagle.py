@@ -337,6 +337,27 @@ def test_after_a_draft_that_broke_the_same_prompt_can_be_answered(
     assert decoder.generated == hf_greedy("llama", turn, 9)
 
 
+def test_after_a_round_that_broke_the_next_turn_drafts_as_if_it_had_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    target = Target(build("llama"))
+    drafter, params = eagle(target), Params(max_new_tokens=30)
+    decoder = Decoder(target, drafter)
+    decoder.start(PROMPT, params, 0)
+    decoder.step(params)
+
+    def out_of_memory(*args: Any) -> Tensor:
+        raise RuntimeError("out of memory")
+
+    with monkeypatch.context() as patch, pytest.raises(RuntimeError, match="out of memory"):
+        patch.setattr(drafter, "_run", out_of_memory)
+        decoder.step(params)
+    turn = [*PROMPT, *decoder.generated, 3, 4]
+    found = [record.tokens for record in decoder.generate(turn, Params(max_new_tokens=9))]
+    fresh = Decoder(target, eagle(target))
+    assert found == [record.tokens for record in fresh.generate(turn, Params(max_new_tokens=9))]
+
+
 @pytest.mark.parametrize("error", [InterruptedError, RuntimeError])
 def test_after_a_prefill_that_was_cancelled_or_failed_everything_is_seen_again(
     monkeypatch: pytest.MonkeyPatch, error: type[Exception]
