@@ -103,4 +103,5 @@ class DraftModel:
     def _padded(self, q: list[Tensor]) -> Tensor:
         """[gamma, V of the target]: ids that the draft model lacks get probability 0."""
         rows = torch.cat(q)
-        return torch.nn.functional.pad(rows, (0, self._target_vocab - rows.shape[1]))
+        lacking = self._target_vocab - rows.shape[1]
+        return torch.nn.functional.pad(rows, (0, lacking)) if lacking else rows

@@ -29,12 +29,16 @@ class Stop:
             # A stop text may begin in earlier tokens. Every token adds at least one byte, so this
             # many tokens contain it.
             reach = max(len(t.encode()) for t in self.texts) + 8
-            tail = list(before[-reach:])
-            for i in range(1, (end or len(emitted)) + 1):
-                text = self.decode([*tail, *emitted[:i]])
-                if any(t in text for t in self.texts):
-                    return i
+            tail, last = list(before[-reach:]), end or len(emitted)
+            if self._found([*tail, *emitted[:last]]):
+                ends = range(1, last + 1)
+                return next((i for i in ends if self._found([*tail, *emitted[:i]])), last)
         return end
+
+    def _found(self, ids: Sequence[int]) -> bool:
+        assert self.decode is not None
+        text = self.decode(ids)
+        return any(each in text for each in self.texts)
 
     def trim(self, text: str) -> str:
         """`text` up to the earliest stop text."""

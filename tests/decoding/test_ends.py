@@ -138,6 +138,17 @@ def test_the_end_is_the_same_however_the_tokens_arrive(
     assert end == first_end(ids, eos, texts)
 
 
+def test_a_round_without_a_stop_text_is_decoded_once() -> None:
+    decoded = []
+
+    def decode(ids: Sequence[int]) -> str:
+        decoded.append(list(ids))
+        return spell(ids)
+
+    assert Stop(texts=("xyz",), decode=decode).cut([0, 1], [2, 3, 4]) is None
+    assert decoded == [[0, 1, 2, 3, 4]]
+
+
 @pytest.mark.parametrize(
     "text, trimmed",
     [("one END two STOP", "one "), ("STOP", ""), ("none", "none")],
