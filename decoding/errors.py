@@ -1,13 +1,20 @@
 """The exception for invalid input, whose message users see, and words for errors of others."""
 
+from pickle import UnpicklingError
+
 
 class InputError(ValueError):
     """Invalid input. The message says in one line what is wrong, where, and what to do."""
 
 
 def reason_for(error: Exception) -> str:
-    """What went wrong; of an OSError without its path, which the message has anyway."""
-    return getattr(error, "strerror", None) or str(error)
+    """What went wrong, in a line; of an OSError without its path, which the message has anyway, and
+    of a pickle that holds more than tensors without torch's advice to run it."""
+    text = getattr(error, "strerror", None) or str(error)
+    if isinstance(error, UnpicklingError) or "weights_only" in text:
+        return "it is a pickle that is not only tensors, and might run anything"
+    lines = text.splitlines()
+    return lines[0] if lines else type(error).__name__
 
 
 # CUDA's, cuBLAS's, and CPUs'

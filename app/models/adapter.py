@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from app.models.download import weights_among
-from decoding.checkpoints.files import reason_of
 from decoding.checkpoints.headers import packed_weight, read_tensor_types
-from decoding.errors import InputError
+from decoding.errors import InputError, reason_for
 
 
 def merge_adapter(model: Any, folder: Path) -> Any:
@@ -47,5 +46,5 @@ def merge_adapter(model: Any, folder: Path) -> Any:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         reason = " ".join(lines[:2]) or type(error).__name__
         if "weights_only" in reason:
-            reason = reason_of(error)
+            reason = reason_for(error)
         raise InputError(f"the adapter {folder.name} can't be merged: {reason}") from error

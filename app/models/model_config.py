@@ -23,8 +23,7 @@ from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
 from app.config.model_options import ModelOptions
 from app.models.checkpoint import Checkpoint
-from decoding.checkpoints.files import reason_of
-from decoding.errors import InputError
+from decoding.errors import InputError, reason_for
 from decoding.json_text import read_json
 from decoding.model.rope import validate_longrope, validate_ropes
 
@@ -111,7 +110,7 @@ def clear_reason(error: Exception) -> str:
     """The error's first sentence, or a clearer one for some of transformers' messages."""
     text = str(error)
     if isinstance(error, pickle.UnpicklingError) or "weights_only" in text:
-        return reason_of(error)
+        return reason_for(error)
     if "above report" in text:
         return "its tensors can't be converted to those of the model"
     if "backend tokenizer" in text:

@@ -34,18 +34,13 @@ from decoding.checkpoints.eagle_fit import (
 from decoding.checkpoints.files import read_config, read_tensors
 from decoding.checkpoints.quantized import precision_of
 from decoding.errors import InputError
-from decoding.model.rope import validate_rope
+from decoding.model.rope import NEEDS, validate_rope
 
 # Never loaded: whole models and other heads, speculators' copies from its verifier, tables.
 _LEFT_OUT = re.compile(
     r"(model|transformer|eagle_module|medusa_heads?|\d+|blocks|lm_heads)\."
     r"|verifier_(norm|lm_head)\.|.*rotary_emb\.inv_freq$"
 )
-_ROPE_NEEDS = {
-    "linear": ("factor",),
-    "yarn": ("factor",),
-    "llama3": ("factor", "low_freq_factor", "high_freq_factor", "original_max_position_embeddings"),
-}
 
 
 def read_eagle(folder: Path, target: TargetShape) -> EagleWeights:
@@ -232,7 +227,7 @@ def _rope(folder: Path, layer: Mapping[str, Any]) -> dict[str, Any]:
             f"{folder}: config.json asks for a rope over parts of a head or by kinds of layers, "
             "which is not supported; only one over the whole head is"
         )
-    lost = [key for key in _ROPE_NEEDS.get(kind, ()) if key not in rest]
+    lost = [key for key in NEEDS.get(kind, ()) if key not in rest]
     if lost:
         raise InputError(f"{folder}: config.json lacks {lost[0]} for a rope of type {kind}")
     rope = {"rope_type": kind, "rope_theta": float(theta)} | (rest if kind != "default" else {})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -16,7 +15,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from decoding.checkpoints.quantized import dequantized
-from decoding.errors import InputError
+from decoding.errors import InputError, reason_for
 from decoding.json_text import read_json
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def read_config(folder: Path) -> dict[str, Any]:
     except ValueError as error:
         raise InputError(f"{path} is not valid JSON: {error}") from error
     except OSError as error:
-        raise InputError(f"can't read {path}: {error.strerror or error}") from error
+        raise InputError(f"can't read {path}: {reason_for(error)}") from error
     if not isinstance(config, dict):
         raise InputError(f"{path} holds no JSON object")
     return config
@@ -70,7 +69,7 @@ def read_tensors(folder: Path, wanted: Callable[[str], bool]) -> dict[str, Tenso
     except InputError:
         raise
     except _UNREADABLE as error:
-        raise InputError(f"can't read {path}: {reason_of(error)}") from error
+        raise InputError(f"can't read {path}: {reason_for(error)}") from error
     return tensors
 
 
@@ -78,7 +77,7 @@ def _unpickled(path: Path) -> object:
     try:
         return torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # a damaged pickle may raise any
-        raise InputError(f"can't read {path}: {reason_of(error)}") from error
+        raise InputError(f"can't read {path}: {reason_for(error)}") from error
 
 
 def write_checkpoint(
@@ -97,7 +96,7 @@ def write_checkpoint(
         _let_read(folder / name, part)
         os.replace(part, folder / "config.json")
     except _UNWRITTEN as error:
-        raise InputError(f"can't write to {folder}: {reason_of(error)}") from error
+        raise InputError(f"can't write to {folder}: {reason_for(error)}") from error
 
 
 def write_model(
@@ -115,18 +114,9 @@ def write_model(
         for file in folder.glob("*.safetensors"):
             _let_read(file, folder / "config.json")
     except _UNWRITTEN as error:
-        raise InputError(f"can't write to {folder}: {reason_of(error)}") from error
+        raise InputError(f"can't write to {folder}: {reason_for(error)}") from error
 
 
 def _let_read(weights: Path, config: Path) -> None:
     """safetensors lets only the owner read: who may read the config may read the weights."""
     weights.chmod(config.stat().st_mode)
-
-
-def reason_of(error: Exception) -> str:
-    """The first line of an error in reading or writing weights."""
-    text = getattr(error, "strerror", None) or str(error)
-    if isinstance(error, pickle.UnpicklingError) or "weights_only" in text:  # advice to run it
-        return "it is a pickle that is not only tensors, and might run anything"
-    lines = text.splitlines()
-    return lines[0] if lines else type(error).__name__

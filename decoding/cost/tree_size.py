@@ -57,20 +57,20 @@ def _fastest(
             heapq.heappush(heap, (-value * accuracy[head][path[-1]], path))
 
     offer(1.0, (0,))
-    parents: dict[tuple[int, ...], float] = {(): 1.0}
+    value_of: dict[tuple[int, ...], float] = {(): 1.0}
     nodes: list[tuple[int, ...]] = []
     tau, best, best_size, deep = 1.0, 0.0, 0, False
     while heap and len(nodes) < max_nodes:
-        value, path = heapq.heappop(heap)
+        negative, path = heapq.heappop(heap)
+        value = value_of[path] = -negative
         nodes.append(path)
-        parents[path] = -value
-        tau -= value
+        tau += value
         deep = deep or len(path) == len(accuracy)
         speed = tau / costs.seconds(len(accuracy), len(nodes) + 1)
         if deep and speed > best:
             best, best_size = speed, len(nodes)
-        offer(-value, (*path, 0))
-        offer(parents[path[:-1]], (*path[:-1], path[-1] + 1))
+        offer(value, (*path, 0))
+        offer(value_of[path[:-1]], (*path[:-1], path[-1] + 1))
     return best, tuple(sorted(nodes[:best_size]))
 
 

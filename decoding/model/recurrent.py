@@ -33,7 +33,8 @@ from decoding.model.kv_precision import KVQuantizer
 
 @dataclass(frozen=True, eq=False)
 class Mixer:
-    """A module that reads and writes a layer's state; `argument` is its parameter for the cache."""
+    """A module that reads and writes a layer's state; `cache_name` is its parameter for the
+    cache."""
 
     module: nn.Module
     cache_name: str

@@ -8,9 +8,10 @@ from typing import Any
 
 from decoding.errors import InputError
 
-_NEEDS = {
+NEEDS = {  # by each kind
     "linear": ("factor",),
     "dynamic": ("factor",),
+    "yarn": ("factor",),
     "llama3": ("factor", "low_freq_factor", "high_freq_factor", "original_max_position_embeddings"),
     "longrope": ("short_factor", "long_factor"),
 }
@@ -43,8 +44,9 @@ def validate_rope(name: str, rope: Mapping[str, Any]) -> None:
     kind = rope.get("rope_type", rope.get("type", "default"))
     if not isinstance(kind, str):
         raise InputError(f"{name}: rope_type is {kind!r}, and must be a name")
-    for key in _NEEDS.get(kind, ()):
-        if rope.get(key, key) is None:  # one that is not there is filled in, or named by others
+    for key in NEEDS.get(kind, ()):
+        # One that is not there is filled in, or named by others; yarn's factor also if null.
+        if rope.get(key, key) is None and kind != "yarn":
             raise InputError(f"{name}: {key} is null, and a rope of type {kind} needs it")
     numbers = {key: value for key, value in rope.items() if value is not None}
     for key, least in _ABOVE.items():

@@ -1,8 +1,9 @@
 """The target's hidden states for training drafters, computed on the fly or cached on disk.
 
 A cache is a folder of safetensors shards, each with the rows of some conversations (`ids`,
-`labels`, and in the target's precision `final` and `taps`), and an `index.json` that identifies the
-data and the target. Shards are memory-mapped: a batch reads only its own rows.
+`labels`, and in the target's precision `final` and `taps`, the inputs of the aux layers), and an
+`index.json` that identifies the data and the target. Shards are memory-mapped: a batch reads only
+its own rows.
 """
 
 from __future__ import annotations
@@ -191,8 +192,9 @@ def _require(index: Path, made_of: Mapping[str, object]) -> None:
         raise InputError(f"{index} is no index of features: use a new folder") from error
     for name, value in made_of.items():
         if found.get(name) != value:
+            what = "choice of layers (--aux-layers)" if name == "taps" else name
             raise InputError(
-                f"the features in {index.parent} are of another {name}: use a new folder"
+                f"the features in {index.parent} are of another {what}: use a new folder"
             )
 
 
