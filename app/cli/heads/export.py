@@ -181,8 +181,9 @@ def _write_eagle(head: EagleWeights, job: _ExportJob) -> str:
             for name, tensor in head.tensors.items()
         }
         head = replace(head, tensors=tensors)
-    # SGLang has a class for each version, the authors' programs one for all.
-    named = "LlamaForCausalLMEagle" if job.to == "sglang" and version == "eagle1" else None
+    named = None
+    if job.to == "sglang" and version == "eagle1":  # of its classes one has biases in attention
+        named = f"{'Qwen2' if head.config.qkv_bias else 'Llama'}ForCausalLMEagle"
     write_eagle(head, out, dialect, job.target, named)
     again = read_eagle(out, target_shape(job.model))
     for name in head.tensors.keys() | again.tensors.keys():
