@@ -16,6 +16,7 @@ async def choose(stage: Stage, digits: str) -> None:
     await stage.press("ctrl+p")
     await stage.find("set the seed")
     await stage.press("enter", "home", "ctrl+k", *digits, "enter")
+    await stage.tell()
 
 
 async def test_it_is_set_from_the_palette_and_undone(play: Play) -> None:
