@@ -186,8 +186,8 @@ def test_sglang_finds_its_class_and_the_bias_that_it_always_has(
     for name in ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"):
         head.tensors[f"{name}.bias"] = torch.ones(len(head.tensors[f"{name}.weight"]))
     head.save_pretrained(tmp_path / "biased")
-    export = ("heads", "export", *target, "--heads", str(tmp_path / "biased"), "--to", "sglang")
-    assert specchat(*export, "--out", str(tmp_path / "qwen")).returncode == 0
+    biased = ("heads", "export", *target, "--heads", str(tmp_path / "biased"), "--to", "sglang")
+    assert specchat(*biased, "--out", str(tmp_path / "qwen")).returncode == 0
     config = json.loads((tmp_path / "qwen" / "config.json").read_text())
     assert config["architectures"] == ["Qwen2ForCausalLMEagle"]
 
