@@ -6,9 +6,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.engine.advice import advise
-from app.engine.commands import MeasureAnswer, StartAdvice, StartSamplingTest
+from app.engine.commands import ComputeProbabilities, StartAdvice, StartSamplingTest
 from app.engine.conversation import Conversation
-from app.engine.events import Advice, AnswerMeasured, SamplingTest
+from app.engine.events import Advice, ProbabilitiesComputed, SamplingTest
 from app.engine.lane import Lane
 from app.engine.lanes import Lanes
 from app.engine.mailbox import Mailbox
@@ -16,28 +16,29 @@ from app.engine.sampling_test import StartState, compare_with_target
 from decoding.errors import InputError, describe
 
 
-def measure_answer(answer: MeasureAnswer, mailbox: Mailbox, lanes: Lanes) -> None:
+def compute_probabilities(answer: ComputeProbabilities, mailbox: Mailbox, lanes: Lanes) -> None:
     """Work out the probabilities of a finished answer. Any other request interrupts it, and it
     starts again later, unless it was dropped."""
 
     def cancelled() -> bool:
         if mailbox.closed or mailbox.has_urgent_work:
             return True
-        return answer not in mailbox.measurements
+        return answer not in mailbox.probabilities
 
-    measured = AnswerMeasured(answer.lane, answer.run, note=f"there is no lane {answer.lane}")
+    note = f"there is no lane {answer.lane}"
+    computed = ProbabilitiesComputed(answer.lane, answer.run, note=note)
     try:
         for lane in lanes:
             if lane.spec.name == answer.lane and isinstance(lane, Lane):
-                measured = lane.measure(answer, cancelled)
+                computed = lane.compute_probabilities(answer, cancelled)
     except InterruptedError:
         return
     except Exception as error:  # the screen shows it, and the thread goes on
-        measured = replace(measured, note=describe(error))
+        computed = replace(computed, note=describe(error))
     with mailbox.wake:
-        if answer in mailbox.measurements:
-            mailbox.measurements.remove(answer)
-    mailbox.emit(measured)
+        if answer in mailbox.probabilities:
+            mailbox.probabilities.remove(answer)
+    mailbox.emit(computed)
 
 
 def test_sampling(

@@ -140,11 +140,11 @@ class RecordProbabilities:
 
 
 @dataclass(frozen=True, slots=True)
-class MeasureAnswer:
+class ComputeProbabilities:
     """Compute the probabilities of a finished answer for which none were recorded: those of its
     `first` token and of its `rounds`, each decoded with its `params`. The model scores the text
     again when there is no other work; another turn or conversation cancels that. The result is
-    `AnswerMeasured`."""
+    `ProbabilitiesComputed`."""
 
     lane: str
     run: int
@@ -259,7 +259,7 @@ Command = (
     | SetEnabled
     | SetSchedule
     | RecordProbabilities
-    | MeasureAnswer
+    | ComputeProbabilities
     | SetTree
     | StartSamplingTest
     | StopSamplingTest

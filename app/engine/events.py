@@ -242,9 +242,9 @@ class EngineExited:
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerMeasured:
-    """The result of `MeasureAnswer`: the probabilities of the first token, the rounds with theirs,
-    and the texts of all their tokens by id. `note`: why there are none."""
+class ProbabilitiesComputed:
+    """The result of `ComputeProbabilities`: the probabilities of the first token, the rounds with
+    theirs, and the texts of all their tokens by id. `note`: why there are none."""
 
     lane: str
     run: int
@@ -311,5 +311,5 @@ Event = (
     | EngineExited
     | SamplingTest
     | Advice
-    | AnswerMeasured
+    | ProbabilitiesComputed
 )

@@ -8,8 +8,8 @@ from dataclasses import replace
 from itertools import islice
 from typing import cast
 
-from app.engine.commands import AnswerSoFar, MeasureAnswer
-from app.engine.events import AnswerMeasured, LaneInfo
+from app.engine.commands import AnswerSoFar, ComputeProbabilities
+from app.engine.events import LaneInfo, ProbabilitiesComputed
 from app.engine.token_events import TokenEvents, tokens_at, tokens_in
 from app.models.hub import display_name
 from app.models.loaded import LoadedModels
@@ -232,7 +232,9 @@ class Lane:
         """Whether the first token and the rounds from now on carry probabilities."""
         self._decoder.record_probabilities = recorded
 
-    def measure(self, answer: MeasureAnswer, cancelled: Callable[[], bool]) -> AnswerMeasured:
+    def compute_probabilities(
+        self, answer: ComputeProbabilities, cancelled: Callable[[], bool]
+    ) -> ProbabilitiesComputed:
         """The probabilities of an answer that was decoded without recording them. Does not change
         the lane. Raises InterruptedError when `cancelled()`."""
         probs, rounds = score_answer(
@@ -241,7 +243,7 @@ class Lane:
         tokens = TokenEvents(self.models)
         tokens.first(answer.first)
         texts = tokens.texts(tokens_at(probs).union(*map(tokens_in, rounds)))
-        return AnswerMeasured(self.spec.name, answer.run, probs, tuple(rounds), texts)
+        return ProbabilitiesComputed(self.spec.name, answer.run, probs, tuple(rounds), texts)
 
     def set_tree(self, name: str) -> None:
         """Another tree for its drafts, from the next round on."""

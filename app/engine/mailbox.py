@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from app.engine.commands import (
+    ComputeProbabilities,
     Continue,
     LaneChange,
-    MeasureAnswer,
     OpenModels,
     StartAdvice,
     StartSamplingTest,
@@ -41,7 +41,8 @@ class Mailbox:
         self.next_conversation: tuple[Turn, ...] | None = None  # instead of this one
         self.sampling_test: StartSamplingTest | None = None  # to be run while no round is
         self.advice: StartAdvice | None = None  # to be measured while no turn is running
-        self.measurements: deque[MeasureAnswer] = deque()  # for when nothing else is to be done
+        # for when nothing else is to be done
+        self.probabilities: deque[ComputeProbabilities] = deque()
         self.stopping = False
         self.lanes_changed = False  # counts during a pause as well
         self.paused = False
@@ -61,14 +62,14 @@ class Mailbox:
     def begin_turn(self, turn: Turn | Continue) -> None:
         """Answer this next; work done between turns ends. The caller holds `wake`."""
         self.next_turn, self.sampling_test, self.advice = turn, None, None
-        self.measurements.clear()
+        self.probabilities.clear()
 
     def begin_conversation(self, turns: tuple[Turn, ...], seed: int) -> None:
         """End the running turn, drop a pending one, and continue from `turns`. The caller holds
         `wake`."""
         self.next_conversation, self.seed = turns, seed
         self.stopping, self.next_turn, self.advice = True, None, None
-        self.measurements.clear()
+        self.probabilities.clear()
 
     def enabled(self, lane: str) -> bool:
         return lane not in self.switched_off
@@ -76,12 +77,12 @@ class Mailbox:
     def wait_for_work(self) -> None:
         """Block until there is any work, or the session is closed."""
         with self.wake:
-            while not (self.closed or self.has_urgent_work or self.measurements):
+            while not (self.closed or self.has_urgent_work or self.probabilities):
                 self.wake.wait()
 
     @property
     def has_urgent_work(self) -> bool:
-        """Whether there is work that goes before measuring answers."""
+        """Whether there is work that goes before computing probabilities."""
         return self._waiting() or self.sampling_test is not None or self.advice is not None
 
     def _waiting(self) -> bool:

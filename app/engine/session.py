@@ -89,8 +89,8 @@ class Session:
                     mailbox.trees[lane] = tree
                 case commands.RecordProbabilities(lanes):
                     mailbox.recorded_lanes = lanes
-                case commands.MeasureAnswer():
-                    mailbox.measurements.append(command)
+                case commands.ComputeProbabilities():
+                    mailbox.probabilities.append(command)
                 case commands.StartSamplingTest():
                     mailbox.sampling_test = command
                 case commands.StopSamplingTest():

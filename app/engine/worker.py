@@ -79,15 +79,15 @@ class Worker:
                 self._use_idle_time(self._lanes)
 
     def _use_idle_time(self, lanes: Lanes) -> None:
-        from app.engine.between_turns import give_advice, measure_answer, test_sampling
+        from app.engine.between_turns import compute_probabilities, give_advice, test_sampling
 
         mailbox, conversation = self._mailbox, self.conversation
         if test := mailbox.sampling_test:
             test_sampling(test, mailbox, lanes, conversation, running=False)
         elif advice := mailbox.advice:
             give_advice(advice, mailbox, lanes, conversation)
-        elif mailbox.measurements:
-            measure_answer(mailbox.measurements[0], mailbox, lanes)
+        elif mailbox.probabilities:
+            compute_probabilities(mailbox.probabilities[0], mailbox, lanes)
 
     def _next_turn(self) -> Turn | Continue | None:
         """The turn to answer now; None if there is none, or other work goes first."""
@@ -107,7 +107,7 @@ class Worker:
             self._mailbox.lane_changes.clear()
             turn, self._mailbox.next_turn = self._mailbox.next_turn, None
             self._mailbox.sampling_test = self._mailbox.advice = None
-            self._mailbox.measurements.clear()
+            self._mailbox.probabilities.clear()
         if turn:
             self._mailbox.emit(RunRejected(turn.prompt, why))
 

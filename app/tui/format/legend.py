@@ -25,7 +25,7 @@ def legend(options: DisplayOptions, state: AppState) -> list[Part]:
 
 
 def color_by_legend(options: DisplayOptions, state: AppState) -> list[Part]:
-    """What the colours measure, their scale, and when missing probabilities will be known."""
+    """What the colours show, their scale, and when missing probabilities will be known."""
     glyphs = options.mode == "glyphs"
     if options.color_by == "round":
         every = "every second round"
@@ -36,15 +36,15 @@ def color_by_legend(options: DisplayOptions, state: AppState) -> list[Part]:
         pair = GLYPHS.get(style, "")
         text, drawn = (f"{pair[:1]}{words}{pair[1:]}", "") if glyphs else (words, f"${style}")
         parts.append(Part(text, drawn, rank))
-    if any(lane.unmeasured for lane in state.lanes.values()):
-        parts.append(Part(unmeasured(state), "$warning"))
+    if any(lane.lacks_probabilities for lane in state.lanes.values()):
+        parts.append(Part(when_computed(state), "$warning"))
     return parts
 
 
-def unmeasured(state: AppState) -> str:
+def when_computed(state: AppState) -> str:
     """When missing probabilities will be known, in a word or two."""
     if state.replay is not None:
         return "not recorded"
-    if not state.can_measure:
-        return f"{state.keys['run.again']} measures"
-    return "measured when done" if state.running else "measuring"
+    if not state.can_compute:
+        return f"{state.keys['run.again']} records p"
+    return "p when done" if state.running else "computing p"

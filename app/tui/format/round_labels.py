@@ -18,9 +18,9 @@ def not_recorded(state: AppState, lane: LaneState) -> str:
         return "A server's text comes in pieces, without probabilities."
     if state.replay is not None:
         return "No probabilities were recorded."
-    if lane.unmeasurable:
-        return f"No probabilities: {lane.unmeasurable}"
-    if not state.can_measure:
+    if lane.no_probabilities:
+        return f"No probabilities: {lane.no_probabilities}"
+    if not state.can_compute:
         return (
             f"No probabilities recorded: {state.keys['run.again']} runs it again and records them."
         )
@@ -35,7 +35,7 @@ def q_not_recorded(state: AppState, lane: LaneState) -> str:
     probed = [record for record in lane.rounds if record.drafted and record.entropies]
     if not probed or not lane.strategy.role or any(record.q for record in probed):
         return ""
-    if not state.can_measure:
+    if not state.can_compute:
         return "not recorded"
     return f"not recorded: {state.keys['run.again']} records it"
 

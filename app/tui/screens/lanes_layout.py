@@ -296,7 +296,7 @@ class LanesLayout(Screen[None]):
         if recorded != self._recorded:
             self._recorded = recorded
             self.engine.send(RecordProbabilities(recorded))
-        for answer in self.state.to_measure() if needed else ():
+        for answer in self.state.missing_probabilities() if needed else ():
             self.engine.send(answer)
 
     def _show_keys(self) -> None:

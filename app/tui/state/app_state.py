@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from app.config.model_options import ModelOptions
-from app.engine.commands import Continue, MeasureAnswer
+from app.engine.commands import ComputeProbabilities, Continue
 from app.engine.events import (
-    AnswerMeasured,
     EngineExited,
     Event,
     Finished,
@@ -19,6 +18,7 @@ from app.engine.events import (
     Loading,
     Memory,
     Prefilled,
+    ProbabilitiesComputed,
     RoundFinished,
     RunContinued,
     RunFinished,
@@ -242,7 +242,7 @@ class AppState:
         return sum(each.phase is Phase.DONE for each in before) if certain else None
 
     @property
-    def can_measure(self) -> bool:
+    def can_compute(self) -> bool:
         """Whether the loaded models can compute on the last prompt and its answers."""
         there = self.loaded is not None and not self.ended and not self.foreign
         return there and self.replay is None and bool(self.started and self.started.prompt_ids)
@@ -250,7 +250,7 @@ class AppState:
     @property
     def stopped(self) -> tuple[str, ...]:
         """The lanes of which the last answers were stopped and can go on. A server's can't."""
-        if not self.can_measure or self.busy:
+        if not self.can_compute or self.busy:
             return ()
         return tuple(
             name
@@ -272,18 +272,18 @@ class AppState:
         }
         return Continue(self.started.prompt_ids, self.stopped, answers, self.started.seed)
 
-    def to_measure(self) -> list[MeasureAnswer]:
+    def missing_probabilities(self) -> list[ComputeProbabilities]:
         """The requests for missing probabilities of the last answers, each only once."""
-        if not (self.can_measure and self.started) or self.busy or self.slow_motion is not None:
+        if not (self.can_compute and self.started) or self.busy or self.slow_motion is not None:
             return []
         asked = []
         for name, lane in self.lanes.items():
-            known = lane.measuring or lane.unmeasurable or not lane.unmeasured
+            known = lane.computing or lane.no_probabilities or not lane.lacks_probabilities
             if lane.first and not known:
-                lane.measuring = True
+                lane.computing = True
                 params = (event.params or Params() for event in lane.round_events)
                 asked.append(
-                    MeasureAnswer(
+                    ComputeProbabilities(
                         name,
                         self.started.run,
                         self.started.prompt_ids,
@@ -319,7 +319,7 @@ class AppState:
                 self.runs.all = ()
                 self.set_lanes(event.lanes)
                 for lane in self.lanes.values():
-                    lane.measuring = False  # whoever was asked is gone
+                    lane.computing = False  # whoever was asked is gone
             case LoadFailed(kept=True):
                 self.asked_for = self.models
                 there = self.loaded.target if self.loaded else "what was there"
@@ -352,7 +352,7 @@ class AppState:
                 for name, lane in self.lanes.items():
                     if not self.played_again:
                         self.runs.drop_last(lane)
-                    lane.measuring = False  # whoever was asked does something else now
+                    lane.computing = False  # whoever was asked does something else now
                     if name in event.lanes:
                         lane.phase = Phase.RUNNING if lane.first else Phase.WAITING
                         lane.finished = None
@@ -379,7 +379,7 @@ class AppState:
                     self.differing.add(self.started.turn)
                 self.memory = event.memory or self.memory
                 self.busy_lane = None
-            case AnswerMeasured(lane=name):
+            case ProbabilitiesComputed(lane=name):
                 answered = self.lanes.get(name)
                 if answered and self.started and event.run == self.started.run:
                     answered.add_probabilities(event)

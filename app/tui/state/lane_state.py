@@ -9,11 +9,11 @@ from typing import Any
 
 from app.engine.commands import AnswerSoFar
 from app.engine.events import (
-    AnswerMeasured,
     Finished,
     LaneInfo,
     Metrics,
     Prefilled,
+    ProbabilitiesComputed,
     RoundFinished,
     Schedule,
 )
@@ -53,7 +53,7 @@ def _evidence() -> Growing[RoundFinished, Evidence]:
     return Growing(Evidence, lambda found, event: found.add(event.round))
 
 
-def _measured() -> Growing[RoundFinished, set[bool]]:
+def _complete() -> Growing[RoundFinished, set[bool]]:
     return Growing(set, lambda found, event: found.add(bool(event.round.entropies)))
 
 
@@ -75,12 +75,12 @@ class LaneState:
     texts: dict[int, str] = field(default_factory=dict)  # of the tokens in its trees, by id
     lossy: bool = False  # a round of the last run was lossy
     round_index: int | None = None  # of the round looked at; None: always the newest
-    measuring: bool = False  # its answer's probabilities have been asked for
-    unmeasurable: str | None = None  # why there are none
+    computing: bool = False  # its answer's probabilities have been asked for
+    no_probabilities: str | None = None  # why there are none
     cursor: TokenEvent | None = None  # the token looked at, if any
     # of the last run
     _evidence: Growing[RoundFinished, Evidence] = field(default_factory=_evidence, compare=False)
-    _measured: Growing[RoundFinished, set[bool]] = field(default_factory=_measured, compare=False)
+    _complete: Growing[RoundFinished, set[bool]] = field(default_factory=_complete, compare=False)
     _drafts: Growing[RoundFinished, DraftOutcomes] = field(init=False, compare=False)
     # what it depends on, and the text
     _answer: tuple[object, str] = field(default=(None, ""), compare=False)
@@ -232,13 +232,13 @@ class LaneState:
         )
 
     @property
-    def unmeasured(self) -> bool:
+    def lacks_probabilities(self) -> bool:
         """Whether tokens lack recorded probabilities that can be computed."""
         if self.strategy.remote:
             return False
         if self.first and not self.first.probs:
             return True
-        return False in self._measured.of(self.round_events)
+        return False in self._complete.of(self.round_events)
 
     @property
     def round_event_here(self) -> RoundFinished | None:
@@ -251,9 +251,9 @@ class LaneState:
     def round_here(self) -> Round | None:
         return self.round_event_here.round if self.round_event_here else None
 
-    def add_probabilities(self, event: AnswerMeasured) -> None:
+    def add_probabilities(self, event: ProbabilitiesComputed) -> None:
         """Add probabilities that were computed after the answer."""
-        self.measuring, self.unmeasurable = False, event.note
+        self.computing, self.no_probabilities = False, event.note
         if self.first and event.note is None and len(event.rounds) == len(self.round_events):
             self.first = replace(self.first, probs=event.first)
             pairs = zip(self.round_events, event.rounds, strict=True)
@@ -268,7 +268,7 @@ class LaneState:
         self.ttft_seconds = self.metrics = self.finished = None
         self.first, self.round_events, self.used, self.texts = None, [], set(), {}
         self.lossy, self.round_index, self.cursor = False, None, None
-        self.measuring, self.unmeasurable = False, None
+        self.computing, self.no_probabilities = False, None
 
     def add(self, event: RoundFinished) -> None:
         self.metrics = event.metrics

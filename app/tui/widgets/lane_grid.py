@@ -9,7 +9,14 @@ from textual.geometry import NULL_OFFSET, NULL_SPACING, Region, Size
 from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.widget import Widget
 
-from app.engine.events import AnswerMeasured, Event, Finished, Prefilled, RoundFinished, RunStarted
+from app.engine.events import (
+    Event,
+    Finished,
+    Prefilled,
+    ProbabilitiesComputed,
+    RoundFinished,
+    RunStarted,
+)
 from app.tui.format.pane_edges import introduction
 from app.tui.format.setting_changes import changes_at
 from app.tui.state.app_state import AppState
@@ -115,7 +122,7 @@ class LaneGrid(Container):
                 Prefilled(lane=name)
                 | RoundFinished(lane=name)
                 | Finished(lane=name)
-                | AnswerMeasured(lane=name)
+                | ProbabilitiesComputed(lane=name)
             ) if name not in state.lanes:
                 pass  # late events of a lane that was removed
             case RunStarted():
@@ -133,7 +140,7 @@ class LaneGrid(Container):
                 self.pane_of(event.lane).view.add_first(event)
             case RoundFinished():
                 self.add_rounds(state.lanes[event.lane], 1)
-            case AnswerMeasured(lane=name):
+            case ProbabilitiesComputed(lane=name):
                 if first := state.lanes[name].first:
                     view = self.pane_of(name).view
                     view.renew_sources(first, state.lanes[name].round_events)

@@ -132,7 +132,7 @@ class RejectionsPanel(Panel):
         counts = [Part(count, "$foreground", rank) for rank, count in enumerate(self._counts, 2)]
         self.top.show(title_of("Rejections", state.label(name)), counts)
         missing = []
-        if self._found and lane.unmeasured:
+        if self._found and lane.lacks_probabilities:
             missing = [Part(not_recorded(state, lane), "$warning", 4)]
         elif self._found and (why := q_not_recorded(state, lane)):
             missing = [Part(f"q {why}", "$quiet")]

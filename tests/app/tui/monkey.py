@@ -25,7 +25,7 @@ from app.config.presets import Presets
 from app.engine.commands import (
     AddLane,
     Command,
-    MeasureAnswer,
+    ComputeProbabilities,
     NewConversation,
     Pause,
     RemoveLane,
@@ -42,12 +42,12 @@ from app.engine.commands import (
 )
 from app.engine.events import (
     Advice,
-    AnswerMeasured,
     Event,
     Finished,
     LaneInfo,
     LanesChanged,
     Loaded,
+    ProbabilitiesComputed,
     RunFinished,
     RunStarted,
     SamplingTest,
@@ -116,8 +116,8 @@ class AnsweringEngine(ScriptedEngine):
                 self.emit(Advice("measuring", 0.5), Advice(note="nothing is measured here"))
             case StartSamplingTest(name):
                 self.emit(SamplingTest(name, note="nothing is drawn here"))
-            case MeasureAnswer(name, run):
-                self.emit(AnswerMeasured(name, run, note="nothing is measured here"))
+            case ComputeProbabilities(name, run):
+                self.emit(ProbabilitiesComputed(name, run, note="nothing is measured here"))
             case AddLane() | RemoveLane() | SetLanes() | SetOverrides():
                 self._change_lanes(command)
 

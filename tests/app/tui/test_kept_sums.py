@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from app.engine.events import (
-    AnswerMeasured,
     Event,
     Finished,
     LanesChanged,
     Loaded,
+    ProbabilitiesComputed,
     RoundFinished,
     RunContinued,
     RunFinished,
@@ -116,7 +116,7 @@ class Session:
     def measure(self) -> None:
         for name, one in self.state.lanes.items():
             rounds = tuple(replace(record, **PROBABILITIES) for record in one.rounds)
-            self.tell(AnswerMeasured(name, self.run, None, rounds, {}))
+            self.tell(ProbabilitiesComputed(name, self.run, None, rounds, {}))
 
     def undo(self) -> None:
         self.state.forget_conversation()
@@ -159,7 +159,7 @@ def check_lane(one: LaneState, runs: SessionRuns) -> None:
     assert summed(runs.evidence_before(one)) == summed(before)
     ends = positions(runs.ends_before(one))
     assert ends == acceptance_by_position(rounds_before(one, runs, any_gamma=False))
-    assert one.unmeasured is bool(
+    assert one.lacks_probabilities is bool(
         (one.first and not one.first.probs) or any(not each.entropies for each in one.rounds)
     )
     assert runs.has(one) is any((r.lane, r.at) == (one.info.name, one.begun_at) for r in runs.all)

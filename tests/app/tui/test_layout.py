@@ -396,7 +396,7 @@ async def test_every_word_in_an_edge_is_explained(play: Play) -> None:
         assert {word for word in unknown if "round" not in word} - names == set(), unknown
         await stage.press("f1", "escape", "c", "l")
         legend = [part.text for part in stage.app.main.query_one("#status", SplitLine)._right]
-        assert all(explain(word) for word in legend if word != "F5 measures"), legend
+        assert all(explain(word) for word in legend if word != "F5 records p"), legend
 
 
 async def test_a_key_in_the_bar_is_explained(play: Play) -> None:

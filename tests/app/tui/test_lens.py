@@ -94,7 +94,7 @@ async def test_the_lenses_and_back(play: Play) -> None:
             ("very", "step2"),
             ("blue", "step4"),
         ]
-        assert "probability ≥.9 ≥.5 ≥.2 ≥.05 <.05" in stage.text and "measures" not in stage.text
+        assert "probability ≥.9 ≥.5 ≥.2 ≥.05 <.05" in stage.text and "records p" not in stage.text
         await stage.press("l")
         assert inks(stage) == [
             ("The", "step1"),
@@ -140,7 +140,7 @@ async def test_tokens_without_probabilities_are_plain_and_f5_records_them(
         await stage.tell(FIRST, stepped("draft", [" a"], [], " b"), ROUNDS[1])
         await stage.press("l")
         assert inks(stage)[1] == ("a b", "text")
-        assert "<.05 F5 measures" in stage.text
+        assert "<.05 F5 records p" in stage.text
 
 
 async def test_without_colours_the_steps_are_numbers(play: Play) -> None:

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from app.engine.commands import MeasureAnswer, RecordProbabilities
-from app.engine.events import AnswerMeasured, Prefilled, RoundFinished, RunStarted
+from app.engine.commands import ComputeProbabilities, RecordProbabilities
+from app.engine.events import Prefilled, ProbabilitiesComputed, RoundFinished, RunStarted
 from app.report.rejections import Rejection, TokenKind
 from app.text.token_event import TokenEvent
 from app.tui.format.rejections import COLUMNS, ordered
@@ -192,13 +192,13 @@ async def test_a_finished_answer_is_measured_when_it_is_looked_at(play: Play) ->
     async with play() as stage:
         await stage.to_lane(2)
         await answered(stage)
-        assert not stage.engine.asked(MeasureAnswer)
+        assert not stage.engine.asked(ComputeProbabilities)
         await stage.press("w")
-        request = MeasureAnswer("draft", 0, (5, 6, 7), 1, ROUNDS, (Params(), Params()))
-        assert stage.engine.asked(MeasureAnswer) == [request]
+        request = ComputeProbabilities("draft", 0, (5, 6, 7), 1, ROUNDS, (Params(), Params()))
+        assert stage.engine.asked(ComputeProbabilities) == [request]
         assert "Computing the probabilities" in stage.text
         rounds = tuple(measured(record, 0.2) for record in ROUNDS)
-        await stage.tell(AnswerMeasured("draft", 0, PROBS, rounds, {5: "."}))
+        await stage.tell(ProbabilitiesComputed("draft", 0, PROBS, rounds, {5: "."}))
         assert "Computing" not in stage.text and "✓ … It" in stage.text
         await stage.press("R")
         assert [row.split()[-1] for row in stage.text.splitlines() if "·and" in row][-1]
@@ -208,7 +208,7 @@ async def test_a_finished_answer_is_measured_when_it_is_looked_at(play: Play) ->
         assert "not recorded: F5 records it" in words(stage)
         await stage.press("R")
         await stage.press("w", "v", "l")
-        assert stage.engine.asked(MeasureAnswer) == [request]
+        assert stage.engine.asked(ComputeProbabilities) == [request]
 
 
 async def test_the_colours_are_measured_as_well(play: Play) -> None:
@@ -216,10 +216,10 @@ async def test_the_colours_are_measured_as_well(play: Play) -> None:
         await stage.to_lane(2)
         await answered(stage)
         await stage.press("l")
-        assert "measuring" in stage.text
+        assert "computing p" in stage.text
         rounds = tuple(measured(record, 0.2) for record in ROUNDS)
-        await stage.tell(AnswerMeasured("draft", 0, PROBS, rounds, {}))
-        assert "measuring" not in stage.text
+        await stage.tell(ProbabilitiesComputed("draft", 0, PROBS, rounds, {}))
+        assert "computing p" not in stage.text
         spans = stage.view(2).body.spans
         assert all(getattr(s.source, "round", measured(CHAIN, 1)).top for s in spans if s.token)
 
@@ -232,9 +232,9 @@ async def test_while_an_answer_is_made_nothing_is_measured(play: Play) -> None:
         started = RunStarted(0, 0, "Hello", 3, 42, ("ar", "draft", "lookup"), (5, 6, 7))
         await stage.tell(started, FIRST)
         assert "No probabilities yet: computed" in stage.text
-        assert not stage.engine.asked(MeasureAnswer)
+        assert not stage.engine.asked(ComputeProbabilities)
         await stage.finish()
-        assert [each.lane for each in stage.engine.asked(MeasureAnswer)] == ["draft"]
+        assert [each.lane for each in stage.engine.asked(ComputeProbabilities)] == ["draft"]
 
 
 async def test_what_belongs_to_another_answer_is_ignored(play: Play) -> None:
@@ -243,12 +243,12 @@ async def test_what_belongs_to_another_answer_is_ignored(play: Play) -> None:
         await answered(stage)
         await stage.press("w")
         rounds = tuple(measured(record, 0.2) for record in ROUNDS)
-        await stage.tell(AnswerMeasured("draft", 7, PROBS, rounds, {}))
-        await stage.tell(AnswerMeasured("gone", 0, PROBS, rounds, {}))
+        await stage.tell(ProbabilitiesComputed("draft", 7, PROBS, rounds, {}))
+        await stage.tell(ProbabilitiesComputed("gone", 0, PROBS, rounds, {}))
         assert "Computing" in stage.text
-        await stage.tell(AnswerMeasured("draft", 0, note="out of memory"))
+        await stage.tell(ProbabilitiesComputed("draft", 0, note="out of memory"))
         assert "No probabilities: out of memory" in stage.text
-        assert len(stage.engine.asked(MeasureAnswer)) == 1
+        assert len(stage.engine.asked(ComputeProbabilities)) == 1
 
 
 async def test_the_shares_are_over_all_answers_with_these_settings(play: Play) -> None:
@@ -380,6 +380,6 @@ async def test_probabilities_that_come_later_are_listed(play: Play) -> None:
         await stage.press("R")
         without = cells(stage)
         rounds = tuple(measured(record, 0.25) for record in ROUNDS)
-        await stage.tell(AnswerMeasured("draft", 0, PROBS, rounds, {}))
+        await stage.tell(ProbabilitiesComputed("draft", 0, PROBS, rounds, {}))
         assert [row[:4] for row in cells(stage)] == [row[:4] for row in without]
         assert cells(stage) != without and all(".250" in row for row in cells(stage))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.config.model_options import ModelOptions
-from app.engine.commands import AddLane, MeasureAnswer, OpenModels
+from app.engine.commands import AddLane, ComputeProbabilities, OpenModels
 from app.engine.events import PIECE, Finished, LaneInfo, Prefilled, RoundFinished
 from app.engine.metrics import metrics_of
 from app.servers.usage import Drafting, Usage, with_reported_counts
@@ -83,7 +83,7 @@ async def test_panels_say_what_a_server_does_not(play: Play) -> None:
         assert "A server does not report which drafts were rejected" in stage.text
         await stage.press("R", "l")
         assert "measur" not in stage.text
-        assert not [each for each in stage.engine.asked(MeasureAnswer) if each.lane == "fox"]
+        assert not [each for each in stage.engine.asked(ComputeProbabilities) if each.lane == "fox"]
 
 
 async def test_with_servers_alone_a_local_lane_needs_a_model_first(play: Play) -> None:

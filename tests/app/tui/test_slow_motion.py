@@ -60,7 +60,7 @@ async def test_it_is_the_run_that_was(play: Play) -> None:
         await stage.press("escape", "space")
         await stage.tell()
         assert "slow motion" in stage.text and "seed 42, then 7" in stage.text
-        assert not state.can_measure
+        assert not state.can_compute
 
 
 async def test_a_new_conversation_does_not_begin_paused_as_it_was(play: Play) -> None:

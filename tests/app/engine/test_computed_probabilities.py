@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from app.engine.commands import MeasureAnswer, RecordProbabilities, Run
+from app.engine.commands import ComputeProbabilities, RecordProbabilities, Run
 from app.engine.events import (
-    AnswerMeasured,
     Event,
     Prefilled,
+    ProbabilitiesComputed,
     RoundFinished,
     RunFinished,
     RunStarted,
@@ -23,11 +23,11 @@ from tests.support.listening import Listener, Open, of
 PROMPT = "the quick brown fox"
 
 
-def request(events: list[Event], lane: str) -> MeasureAnswer:
+def request(events: list[Event], lane: str) -> ComputeProbabilities:
     """What the screen asks for, which knows an answer by its events."""
     (started,), (first,) = of(events, RunStarted), of(events, Prefilled, lane)
     steps = of(events, RoundFinished, lane)
-    return MeasureAnswer(
+    return ComputeProbabilities(
         lane,
         started.run,
         started.prompt_ids,
@@ -49,7 +49,7 @@ def test_as_if_it_had_been_recorded(open_session: Open, lane: str) -> None:
     listener.loaded()
     events = listener.turn(PROMPT)
     listener.session.send(request(events, lane))
-    measured = listener.wait(AnswerMeasured)
+    measured = listener.wait(ProbabilitiesComputed)
     assert measured.note is None and measured.first
     again = watched(listener, lane)
     (first,), steps = of(again, Prefilled, lane), of(again, RoundFinished, lane)
@@ -70,17 +70,17 @@ def test_a_new_prompt_does_not_wait_for_it(
     answer = request(listener.turn(PROMPT), "ar")
     asked = []
 
-    def measure(self: Lane, answer: MeasureAnswer, cancelled: Any) -> AnswerMeasured:
+    def compute(self: Lane, answer: ComputeProbabilities, cancelled: Any) -> ProbabilitiesComputed:
         asked.append(answer)
         while not cancelled():
             pass
         raise InterruptedError
 
-    monkeypatch.setattr(Lane, "measure", measure)
+    monkeypatch.setattr(Lane, "compute_probabilities", compute)
     listener.session.send(answer)
     events = listener.turn("and the lazy dog")
-    assert of(events, RoundFinished) and not of(events, AnswerMeasured)
-    assert not listener.session._mailbox.measurements and len(asked) <= 1
+    assert of(events, RoundFinished) and not of(events, ProbabilitiesComputed)
+    assert not listener.session._mailbox.probabilities and len(asked) <= 1
 
 
 @pytest.mark.usefixtures("lockstep")
@@ -92,7 +92,7 @@ def test_while_rounds_are_made_it_waits(open_session: Open) -> None:
     listener.session.send(Run("the fox"))
     listener.wait(RoundFinished)
     listener.session.send(answer)
-    measured = listener.wait(AnswerMeasured)
+    measured = listener.wait(ProbabilitiesComputed)
     assert measured.run == answer.run
     events = listener.rest()  # what was measured may be heard together with the turn's end
     assert events.index(of(events, RunFinished)[0]) < events.index(measured)
@@ -103,7 +103,7 @@ def test_what_cannot_be_measured_says_why(open_session: Open) -> None:
     listener.loaded()
     answer = request(listener.turn(PROMPT), "ar")
     listener.session.send(replace(answer, lane="gone"))
-    assert listener.wait(AnswerMeasured).note == "there is no lane gone"
+    assert listener.wait(ProbabilitiesComputed).note == "there is no lane gone"
     listener.session.send(replace(answer, prompt_ids=(1 << 20,)))
-    assert listener.wait(AnswerMeasured, 2).note
+    assert listener.wait(ProbabilitiesComputed, 2).note
     assert listener.turn(PROMPT)  # it lives on
