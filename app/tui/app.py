@@ -44,6 +44,7 @@ from app.tui.background import run_in_background
 from app.tui.keys.bindings import APP_KEYS, RUN_KEYS, allowed
 from app.tui.keys.key_names import key_label, key_labels
 from app.tui.palette import CommandsProvider, commands
+from app.tui.refresh import EVENTS_SECONDS, LABEL_SECONDS
 from app.tui.screens.examples import ExamplesScreen
 from app.tui.screens.help import HelpScreen
 from app.tui.screens.presets import PresetsScreen
@@ -58,10 +59,8 @@ from app.tui.widgets.slider import Slider
 from app.tui.widgets.sliders_panel import SlidersPanel
 from decoding.errors import InputError
 
-DRAIN_SECONDS = 0.066
 FRAME_SECONDS = 0.02
 FILLING_SECONDS = 5.0  # for which keys typed before the first frame wait for the dialog they open
-LABEL_SECONDS = 0.25
 SILENT_SECONDS = 60.0  # then the user is offered a restart; a long prompt may take as long
 ENDS_SLOW_MOTION = RunStarted, Loaded, LanesChanged, EngineExited
 
@@ -134,7 +133,7 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
     def begin(self) -> None:
         # After the first paint, because importing torch on the engine's thread stalls this one.
         self.call_after_refresh(self.engine.open)
-        self.set_interval(DRAIN_SECONDS, self.pump)
+        self.set_interval(EVENTS_SECONDS, self.pump)
 
     def _go_on(self, _: object) -> None:
         """The shell has continued this process (fg); the terminal shows something else."""

@@ -65,7 +65,7 @@ class PresetsScreen(SavedList[str, tuple[str, dict[str, Any]]]):
         mark = "●" if entry in self._in_force else " "
         name = shortened(entry, NAME_CHARACTERS)
         return Content.assemble(
-            f"{mark} {name:<{NAME_CHARACTERS}}  ", (describe_settings(values), "$quiet")
+            f"{mark} {name:<{NAME_CHARACTERS}}  ", (preset_summary(values), "$quiet")
         )
 
     def _matching(self) -> set[str]:
@@ -105,7 +105,7 @@ class PresetsScreen(SavedList[str, tuple[str, dict[str, Any]]]):
         return entry not in self._coming
 
 
-def describe_settings(values: Mapping[str, Any]) -> str:
+def preset_summary(values: Mapping[str, Any]) -> str:
     """The temperature, and all settings that differ from their defaults."""
     defaults = flat(Params())
     parts = [

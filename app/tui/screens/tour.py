@@ -21,12 +21,11 @@ from app.history.recording import Recording
 from app.history.replay import ReplayEngine, side_by_side
 from app.tui.format.tour import STEPS, Moment, Step, best_turn, rejected_round
 from app.tui.keys.key_names import first_key
+from app.tui.refresh import EVENTS_SECONDS, LABEL_SECONDS
 from app.tui.screens.lanes import MainScreen
 from app.tui.state.app_state import AppState
 from decoding.params import Params
 
-FRAME = 0.066
-LABEL_SECONDS = 0.25
 RACE_SECONDS = 6.0
 PARTS = "#title, LanePane, Panel, #controls, #whatif, #status"  # what can be dimmed
 
@@ -52,7 +51,7 @@ class TourStage(MainScreen):
     async def begin(self) -> None:
         self.query_one("#keys").display = False
         self.player.open()
-        self.set_interval(FRAME, self.play)
+        self.set_interval(EVENTS_SECONDS, self.play)
         self.set_interval(LABEL_SECONDS, self.show_state)
 
     async def play(self) -> None:

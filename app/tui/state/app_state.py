@@ -28,7 +28,7 @@ from app.engine.events import (
 )
 from app.text.token_event import TokenEvent
 from app.tui.state.lane_state import PHASE_AT_END, LaneState, Phase
-from app.tui.state.session_runs import Prompt, SessionRuns
+from app.tui.state.session_runs import PromptKey, SessionRuns
 from decoding.params import Params
 
 
@@ -146,7 +146,7 @@ class AppState:
         return self.turns - 1 in self.differing
 
     @property
-    def prompt(self) -> Prompt:
+    def prompt(self) -> PromptKey:
         """The prompt of the last run."""
         return (self.started.prompt_ids or self.started.prompt) if self.started else ""
 

@@ -16,7 +16,7 @@ from decoding.cost.evidence import Evidence
 from decoding.round import Round
 from decoding.stats import PathEnd, path_end
 
-Prompt = str | tuple[int, ...]  # its ids, where they are known
+PromptKey = str | tuple[int, ...]  # its ids, where they are known
 MAX_RUNS = 300  # over all lanes; older ones are dropped
 LENGTH = ("max_new_tokens",)  # does not affect the speed
 GAMMA = (*LENGTH, "gamma")
@@ -28,7 +28,7 @@ class LaneRun:
     `schedule` is that of its beginning."""
 
     lane: str
-    prompt: Prompt
+    prompt: PromptKey
     at: float  # when it began, which its log says too, and no other run of the lane
     schedule: Schedule
     settings: Settings | None
@@ -54,7 +54,7 @@ class SessionRuns:
         self._ends: defaultdict[object, Growing[LaneRun, Counter[PathEnd]]]
         self._ends = defaultdict(partial(Growing, Counter, _add_to_ends))
 
-    def add(self, lane: LaneState, prompt: Prompt) -> None:
+    def add(self, lane: LaneState, prompt: PromptKey) -> None:
         """Add the lane's last run, if it has any rounds."""
         if lane.round_events and lane.metrics and lane.phase in (Phase.DONE, Phase.STOPPED):
             self.drop_last(lane)  # it may be shown again
@@ -76,7 +76,7 @@ class SessionRuns:
             replace(run, rounds=rounds) if _is_last(run, lane) else run for run in self.all
         )
 
-    def like(self, lane: LaneState, prompt: Prompt | None = None) -> tuple[LaneRun, ...]:
+    def like(self, lane: LaneState, prompt: PromptKey | None = None) -> tuple[LaneRun, ...]:
         """The lane's runs with the settings of its last one, for all prompts or one."""
         name, settings = lane.info.name, lane.settings_of_rounds(LENGTH)
         if settings is None:
@@ -88,13 +88,15 @@ class SessionRuns:
             ),
         )
 
-    def timed_like(self, lane: LaneState, prompt: Prompt | None = None) -> tuple[LaneRun, ...]:
+    def timed_like(self, lane: LaneState, prompt: PromptKey | None = None) -> tuple[LaneRun, ...]:
         """Those whose speeds count: with the last one's schedule, as lanes share the machine's time
         in a race, and not stopped; if there are any, only those that nothing has disturbed."""
         runs = tuple(run for run in self._scheduled_like(lane, prompt) if not run.stopped)
         return tuple(run for run in runs if not run.disturbed) or runs
 
-    def of_all(self, lanes: Iterable[LaneState], prompt: Prompt) -> dict[str, tuple[LaneRun, ...]]:
+    def of_all(
+        self, lanes: Iterable[LaneState], prompt: PromptKey
+    ) -> dict[str, tuple[LaneRun, ...]]:
         """By lane, the runs of a prompt in which all of `lanes` took part as they did in their last
         ones, so that figures over them can be compared. What was stopped or disturbed in a lane
         counts in none, unless there is nothing else."""
@@ -109,7 +111,7 @@ class SessionRuns:
             for name, of_lane in runs.items()
         }
 
-    def _scheduled_like(self, lane: LaneState, prompt: Prompt | None) -> tuple[LaneRun, ...]:
+    def _scheduled_like(self, lane: LaneState, prompt: PromptKey | None) -> tuple[LaneRun, ...]:
         return tuple(run for run in self.like(lane, prompt) if run.schedule == lane.schedule)
 
     def answers_like(self, lane: LaneState) -> list[LaneRun]:
@@ -163,7 +165,7 @@ def _before(lane: LaneState, runs: Iterable[LaneRun]) -> list[LaneRun]:
     return [run for run in runs if not _is_last(run, lane)]
 
 
-def run_of(lane: LaneState, metrics: Metrics, prompt: Prompt) -> LaneRun:
+def run_of(lane: LaneState, metrics: Metrics, prompt: PromptKey) -> LaneRun:
     return LaneRun(
         lane.info.name,
         prompt,

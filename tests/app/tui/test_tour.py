@@ -119,7 +119,7 @@ async def test_steps_wait_for_panes_that_are_slow(
         await rebuild(stage)
 
     monkeypatch.setattr(TourStage, "rebuild", slow)
-    monkeypatch.setattr("app.tui.screens.tour.FRAME", 0.001)
+    monkeypatch.setattr("app.tui.screens.tour.EVENTS_SECONDS", 0.001)
     async with play(newcomer=True) as stage:
         shown = await into_the_tour(stage)
         await stage.until(lambda: len(calls) == 2)
