@@ -73,8 +73,17 @@ class ScreenServer(Server):
         return await super().handle_websocket(request)
 
     def _is_ours(self, request: web.Request) -> bool:
+        origin = request.headers.get("Origin", "")
+        if _origin(origin) == _origin(self.public_url):  # proxies need not forward the host
+            return True
         asked = urlsplit(f"//{request.host}")
-        known = (*LOOPBACK, urlsplit(self.public_url).hostname)
-        if self.host in LOOPBACK and asked.hostname not in known:
+        if self.host in LOOPBACK and asked.hostname not in LOOPBACK:
             return False
-        return urlsplit(request.headers.get("Origin", "")).netloc == asked.netloc
+        return urlsplit(origin).netloc == asked.netloc
+
+
+def _origin(url: str) -> tuple[str, str]:
+    """Scheme and host of a URL, with the port if it is not the scheme's own."""
+    parts = urlsplit(url.lower())
+    usual = {"http": ":80", "https": ":443"}.get(parts.scheme, "")
+    return parts.scheme, parts.netloc.removesuffix(usual)

@@ -6,6 +6,7 @@ from a histogram of accepted lengths, and if all drafts had the same length.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -142,7 +143,8 @@ def read_counters(text: str) -> dict[str, float]:
             value = float(sample[3])
         except ValueError:
             continue
-        found[key] = found.get(key, 0.0) + value
+        if math.isfinite(value):  # what nothing was counted for may be NaN
+            found[key] = found.get(key, 0.0) + value
     return found
 
 

@@ -14,9 +14,11 @@ from app.cli.prompts import first_prompts
 from app.cli.terminal import print_result, progress
 from app.config.model_options import ModelOptions
 from app.engine.token_events import TokenEvents
+from app.models.download import weights_among
 from app.models.load_models import load_models
 from app.models.loaded import LoadedModels
 from app.report.answer import Timing
+from app.report.document import envelope
 from app.report.rejections import Level, levels_of
 from app.report.rejections_document import breakdown, breakdown_lines
 from app.report.speedup_estimate import Estimate, estimate_speedup
@@ -169,23 +171,23 @@ def print_evaluation(task: Task, heads: Sequence[Path], as_json: bool) -> None:
     """Print the evaluation of one checkpoint, or a comparison of two."""
     if len(heads) == 1:
         found = evaluate(task, heads[0])
-        print_result(found.document(), as_json, lambda document: found.text())
+        print_result(envelope(**found.document()), as_json, lambda document: found.text())
         return
     both = [evaluate(task.comparable(), each) for each in heads]
     ratio = tau_ratio(*both)
-    document = {
-        "compared": [each.document() for each in both],
-        "tau_ratio": None if ratio is None else ratio.ratio,
-        "tau_ratio_interval": None if ratio is None else [ratio.low, ratio.high],
-    }
+    document = envelope(
+        compared=[each.document() for each in both],
+        tau_ratio=None if ratio is None else ratio.ratio,
+        tau_ratio_interval=None if ratio is None else [ratio.low, ratio.high],
+    )
     table = comparison([(str(each.heads), each) for each in both])
     print_result(document, as_json, lambda document: table)
 
 
 def weight_bytes(heads: Path) -> int:
-    """Size of the files with weights."""
-    ends = (".safetensors", ".bin", ".pt", ".pth")
-    return sum(file.stat().st_size for file in heads.iterdir() if file.name.endswith(ends))
+    """Size of the files with weights, in the format that is loaded."""
+    files = weights_among([file.name for file in heads.iterdir()])
+    return sum((heads / name).stat().st_size for name in files)
 
 
 def tau_ratio(base: Evaluation, other: Evaluation) -> Estimate | None:

@@ -87,7 +87,7 @@ class _Distillation:
                     queue = iter(missing)
                     for _ in range(min(concurrency, len(missing))):
                         group.create_task(self._work(queue, file, made_by, progress))
-            except* InputError as errors:  # several workers may have met the same one
+            except* (InputError, OSError) as errors:  # several workers may have met the same one
                 raise errors.exceptions[0] from None
         if len(self._refused) == total:
             raise self._refused[0]

@@ -24,9 +24,10 @@ from tests.conftest import FamilyFolders, Specchat
 
 pytest.importorskip("textual_serve")
 import aiohttp
+from aiohttp.test_utils import make_mocked_request
 from matplotlib.image import imread
 
-from app.cli.serve import arguments
+from app.cli.serve import PAGES, ScreenServer, arguments
 
 ROOT = Path(__file__).parents[3]
 PATIENCE = 60.0
@@ -40,6 +41,28 @@ def test_the_screen_gets_the_options_that_were_given() -> None:
     assert arguments(flags) == [
         "--target=a b", "--temperature=0.5", "--no-keep", "--stop=x", "--stop=--y",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("public", "origin", "host", "ours"),
+    [
+        (None, "http://localhost:8000", "localhost:8000", True),
+        (None, "http://127.0.0.1:8000", "127.0.0.1:8000", True),
+        (None, "http://evil.example:8000", "evil.example:8000", False),
+        (None, "http://evil.example", "localhost:8000", False),
+        ("https://chat.example.com", "https://chat.example.com", "localhost:8000", True),
+        ("https://chat.example.com", "https://chat.example.com", "chat.example.com:443", True),
+        ("https://chat.example.com:443", "https://Chat.example.com", "chat.example.com", True),
+        ("https://chat.example.com", "https://evil.example.com", "localhost:8000", False),
+        ("https://chat.example.com", "", "localhost:8000", False),
+    ],
+)
+def test_only_its_own_pages_may_connect(
+    public: str | None, origin: str, host: str, ours: bool
+) -> None:
+    server = ScreenServer("true", "localhost", 8000, "specchat", public, templates_path=PAGES)
+    headers = {"Host": host, "Origin": origin}
+    assert server._is_ours(make_mocked_request("GET", "/ws", headers)) is ours
 
 
 @pytest.fixture

@@ -98,6 +98,12 @@ def test_tensorrt_tells_iterations() -> None:
     assert drafting_between({}, read_counters(text), 11) == Drafting(12, 6)
 
 
-@pytest.mark.parametrize("text", ["", "[", "[3]", "{}", "vllm:spec_decode_num_drafts x", "\x00"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "[", "[3]", "{}", "\x00"),
+        *(f"vllm:spec_decode_num_drafts {value}" for value in ("x", "NaN", "+Inf")),
+    ],
+)
 def test_odd_counters_are_none(text: str) -> None:
     assert read_counters(text) == {}

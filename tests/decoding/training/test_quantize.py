@@ -148,6 +148,10 @@ def test_train_quantize_run(
     _, before, after = measured.stdout.splitlines()
     assert before.startswith("before") and after.startswith("int4") and "×" in after
     assert weight_bytes(small) < weight_bytes(trained)
+    size = weight_bytes(small)
+    (small / "optimizer.pt").write_bytes(b"no weights")
+    assert weight_bytes(small) == size
+    (small / "optimizer.pt").unlink()
     info = inspect_folder(small)
     assert info is not None and info.hidden == 32
     assert info.kind == {"draft": "model"}.get(kind, kind)

@@ -11,6 +11,7 @@ import pytest
 
 from app.cli.heads import server_answers
 from app.cli.heads.training_data import records_of
+from decoding.training.log import Progress
 from tests.conftest import Specchat
 from tests.support.fake_server import KEY, PIECES
 
@@ -68,6 +69,20 @@ def test_answers_of_a_bad_server_and_what_was_missing_of_them(
     refused = specchat(*distill, "--temperature", "0.5")
     assert refused.returncode == 2 and "these settings" in refused.stderr
     assert out.read_bytes() == whole
+
+
+def test_a_disk_that_is_full_is_one_line(
+    specchat: Specchat, server_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def add(self: Progress, records: int, tokens: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Progress, "add", add)
+    prompts = write(tmp_path / "prompts.jsonl", [{"prompt": text} for text in ("one", "two")])
+    distill = ("heads", "distill", "--server", f"{server_url}/echo", "--prompts", prompts)
+    done = specchat(*distill, "--out", str(tmp_path / "answers.jsonl"))
+    assert done.returncode != 0 and "Traceback" not in done.stderr
+    assert "No space left on device" in done.stderr.splitlines()[-1]
 
 
 def test_turns_and_settings_are_sent(specchat: Specchat, server_url: str, tmp_path: Path) -> None:

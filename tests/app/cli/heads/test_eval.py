@@ -35,6 +35,7 @@ def test_by_depth_and_category(
 ) -> None:
     heads = ("--heads", family_folders.draft)
     found = json.loads(specchat(*measure, *heads, "--gamma", "3", "--json").stdout)
+    assert {"schema_version", "version"} <= found.keys()
     first, second, third = found["by_depth"]
     assert first["conditional"] == first["unconditional"]
     assert second["unconditional"] <= first["unconditional"]
