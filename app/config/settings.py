@@ -41,6 +41,7 @@ from app.config.servers import parse_servers
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import DEFAULT_STRATEGIES
 from app.strategies.roles import ROLES
+from app.text.numbers import whole_number
 from app.text.unicode import require_unicode
 from decoding.errors import InputError, reason_for
 from decoding.json_text import parse_json
@@ -155,7 +156,7 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
     @field_validator("threads", mode="before")
     @classmethod
     def _auto_or_count(cls, threads: object) -> object:
-        if threads == "auto" or (str(threads).isdecimal() and 0 < int(str(threads)) <= MAX_THREADS):
+        if threads == "auto" or whole_number(str(threads), MAX_THREADS):
             return threads
         raise ValueError(f"must be auto or a number from 1 to {MAX_THREADS}, not '{threads}'")
 
