@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from app.cli.main import _SHARED
 from app.cli.screen_settings import keymap_of, last_theme, settings_from, theme_of
 from app.config import settings as module
 from app.config.families import PUBLIC_FAMILIES
 from app.config.overrides import parse_strategies
-from app.config.settings import load_settings
+from app.config.settings import Settings, load_settings
 from app.history.store import THEME, Store
 from app.strategies.lane_spec import LaneSpec
 from decoding.errors import InputError
@@ -48,6 +49,10 @@ def test_a_family_that_is_given_leaves_out_the_models_of_file_and_environment(
     assert (own.target, own.drafters["draft"]) == (family["target"], "./other")
     with pytest.raises(InputError, match="give one of --family and --target$"):
         load_settings({"family": "smollm2", "target": "./mine"})
+
+
+def test_every_shared_option_but_the_preset_is_a_setting() -> None:
+    assert {name for _, name, *_ in _SHARED} - Settings.model_fields.keys() == {"preset"}
 
 
 def test_what_is_wrong_is_named_with_its_source(
