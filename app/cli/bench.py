@@ -21,7 +21,7 @@ from app.engine.contest import (
 from app.engine.kv_cache_cost import full_precision_twins, kv_cache_cost
 from app.engine.lane_turn import AnyLane
 from app.engine.load_test import answer_together
-from app.engine.peers import Peer, peer_contestants
+from app.engine.peers import Peer, check_peers, peer_contestants
 from app.engine.server_lane import ServerLane
 from app.models.loaded import LoadedModels
 from app.report.answer import Answer
@@ -29,6 +29,8 @@ from app.report.batches import batches_document
 from app.report.bench_document import Contest
 from app.report.document import envelope, settings_report
 from app.servers.protocol import Question
+from app.strategies.lane_spec import LaneSpec
+from app.strategies.registry import STRATEGIES
 from app.text.prompt_file import Request
 from decoding.cost.measure import reading_seconds
 from decoding.errors import InputError
@@ -56,18 +58,17 @@ def bench(
     while it is measured is named in its `failed` and leaves the others running. Raises
     InputError."""
     check_concurrency(settings, concurrency)
-    if acceptances and settings.temperature > 0:
-        raise InputError("--simulate-acceptance is greedy decoding: leave --temperature at 0")
     specs_of_lanes = sweep_lanes(settings.lanes, sweep)
+    _check(settings, specs_of_lanes, peers, acceptances, batches, prefixes)
     with progress() as say:
         lanes, models = open_lanes(specs_of_lanes, settings, say)
         able = [lane for lane in lanes if lane.available]
         if not able:
             raise InputError(f"no lane can run: {lanes[0].reason}")
+        if batches:
+            _require_drafting([lane.spec for lane in able], acceptances)
         turns, left_out = all_turns(settings, requests, able[0], models, say)
-        if prefixes:
-            if models is None or any(isinstance(lane, ServerLane) for lane in able):
-                raise InputError("--prefix is for lanes on a model here: leave --server out")
+        if prefixes and models is not None:
             turns = after_prefixes(turns, prefixes, models.context)
         prompts = [turn.ids for turn in turns]
         asked = [turn.question for turn in turns]
@@ -76,14 +77,9 @@ def bench(
         contestants = _lanes(settings, able, models, asked)
         if models is not None:
             contestants |= _others(settings, models, peers, acceptances, prompts)
-        elif peers or acceptances or batches:
-            option = "--peers" if peers else "--simulate-acceptance" if acceptances else "--batch"
-            raise InputError(f"{option} needs a model: give one with --target")
         contest = _contest(settings, able, contestants, peers, turns)
         whole = [twin.spec.name for _, twin in twins]
         drafting = contest.able_to_draft([name for name in contestants if name not in whole])
-        if batches and not any(map(contest.baseline, drafting)):
-            raise InputError("--batch needs the lane ar, and one on the target that drafts")
         failed = _answer_all(contest, contestants, prompts, repeats, say)
         contest = contest.without(failed)
         drafting = [name for name in drafting if name not in failed]
@@ -114,6 +110,35 @@ def bench(
         load=loads,
         kv_cache_cost=kv_cache_cost(twins, contest.answers[-1]) if twins else None,
     )
+
+
+def _check(
+    settings: Settings,
+    specs: Sequence[LaneSpec],
+    peers: Sequence[Peer],
+    acceptances: Sequence[float],
+    batches: Sequence[int],
+    prefixes: Sequence[int],
+) -> None:
+    """Raise InputError for options that don't fit together, before models are loaded."""
+    if acceptances and settings.temperature > 0:
+        raise InputError("--simulate-acceptance is greedy decoding: leave --temperature at 0")
+    if prefixes and any(spec.endpoint for spec in specs):
+        raise InputError("--prefix is for lanes on a model here: leave --server out")
+    if (peers or acceptances or batches) and all(spec.endpoint for spec in specs):
+        option = "--peers" if peers else "--simulate-acceptance" if acceptances else "--batch"
+        raise InputError(f"{option} needs a model: give one with --target")
+    check_peers(settings, peers)
+    if batches:
+        _require_drafting(specs, acceptances)
+
+
+def _require_drafting(specs: Sequence[LaneSpec], acceptances: Sequence[float]) -> None:
+    """Raise InputError where --batch has nothing to compare."""
+    strategies = [STRATEGIES[spec.strategy] for spec in specs]
+    drafting = acceptances or any(each.drafts and each.on_target for each in strategies)
+    if not (drafting and any(each.is_baseline for each in strategies)):
+        raise InputError("--batch needs the lane ar, and one on the target that drafts")
 
 
 def _lanes(

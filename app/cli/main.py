@@ -31,6 +31,7 @@ from app.cli.terminal import (
 from app.strategies.registry import LOCAL_STRATEGIES
 from app.strategies.roles import ROLES
 from app.strategies.settings import SETTINGS
+from app.text.numbers import whole_number
 from app.version import VERSION
 from decoding.errors import InputError
 
@@ -459,11 +460,7 @@ def _requests(prompt: str | None, prompts: str | None) -> list[Request]:
 def _sizes(option: str, text: str, largest: int) -> list[int]:
     """Numbers between commas, each once, in order. Raises InputError."""
     numbers = [each.strip() for each in text.split(",")] if text.strip() else []
-    longest = len(str(largest))  # Python refuses to read numbers of thousands of digits
-    if not all(
-        each.isascii() and each.isdecimal() and len(each) <= longest and 0 < int(each) <= largest
-        for each in numbers
-    ):
+    if not all(whole_number(each, largest) for each in numbers):
         raise InputError(f"{option} takes whole numbers from 1 to {largest}, with commas between")
     return sorted({int(each) for each in numbers})
 

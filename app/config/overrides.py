@@ -15,6 +15,7 @@ from app.strategies.lane_spec import LaneSpec, unique_name
 from app.strategies.registry import find_strategy
 from app.strategies.settings import SETTINGS
 from app.strategies.strategy import Strategy
+from app.text.numbers import whole_number
 from decoding.errors import InputError
 from decoding.params import Params, with_settings
 
@@ -58,9 +59,10 @@ class LaneSettings(BaseModel):
     def _auto_or_length(cls, gamma: object) -> object:
         if gamma is None or gamma == "auto":
             return gamma
-        most = SETTINGS["gamma"].bounds.most or 0
-        if str(gamma).isdecimal() and int(str(gamma)) <= most:
-            return int(str(gamma))
+        most = int(SETTINGS["gamma"].bounds.most or 0)
+        number = whole_number(str(gamma), most)
+        if number is not None:
+            return number
         raise ValueError(f"must be auto or a whole number from 0 to {most}, not '{gamma}'")
 
     @property
@@ -93,7 +95,7 @@ def parse_strategies(text: str) -> tuple[LaneSpec, ...]:
         if found.remote:
             raise InputError("a server's lane is asked for by its address: --server URL")
         try:
-            checkpoint, own = _split_checkpoint(found, own)
+            checkpoint, own = _split_checkpoint(found, _with_whole_checkpoint(own))
             overrides = _parse_overrides(found, own)
         except InputError as error:
             raise InputError(f"strategy '{written}': {error}") from error
@@ -101,6 +103,17 @@ def parse_strategies(text: str) -> tuple[LaneSpec, ...]:
         name = unique_name(":".join((spec.stem, *own)), [lane.name for lane in lanes])
         lanes.append(replace(spec, name=name))
     return tuple(lanes)
+
+
+def _with_whole_checkpoint(parts: Sequence[str]) -> list[str]:
+    """What stood between colons, with those of a checkpoint put back: org/name:Q4_K_M."""
+    whole: list[str] = []
+    for part in parts:
+        if "=" not in part and whole and whole[-1].startswith(f"{CHECKPOINT}="):
+            whole[-1] += f":{part}"
+        else:
+            whole.append(part)
+    return whole
 
 
 def _split_checkpoint(strategy: Strategy, own: list[str]) -> tuple[str | None, list[str]]:

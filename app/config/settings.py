@@ -16,7 +16,15 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic_settings import (
     BaseSettings,
     NoDecode,
@@ -33,6 +41,7 @@ from app.config.servers import parse_servers
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import DEFAULT_STRATEGIES
 from app.strategies.roles import ROLES
+from app.text.numbers import whole_number
 from app.text.unicode import require_unicode
 from decoding.errors import InputError, reason_for
 from decoding.json_text import parse_json
@@ -112,6 +121,8 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
     theme: Annotated[object, NoDecode] = "specchat-dark"
     keys: Annotated[object, NoDecode] = Field(default_factory=dict)  # by action
 
+    _flags: frozenset[str] = PrivateAttr(frozenset())  # names of those set by flags
+
     _reject_bool = field_validator("seed", mode="before")(reject_bool)
 
     @field_validator("strategies")
@@ -145,7 +156,7 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
     @field_validator("threads", mode="before")
     @classmethod
     def _auto_or_count(cls, threads: object) -> object:
-        if threads == "auto" or (str(threads).isdecimal() and 0 < int(str(threads)) <= MAX_THREADS):
+        if threads == "auto" or whole_number(str(threads), MAX_THREADS):
             return threads
         raise ValueError(f"must be auto or a number from 1 to {MAX_THREADS}, not '{threads}'")
 
@@ -286,8 +297,9 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
     @property
     def lanes(self) -> tuple[LaneSpec, ...]:
         """Local lanes, then servers. With --server alone there are no local ones, and no model is
-        loaded."""
-        asks_for_models = {"family", "strategies", *ROLES} & self.model_fields_set
+        loaded, whatever is set beside the flags."""
+        given = self._flags if "server" in self._flags else self.model_fields_set
+        asks_for_models = {"family", "strategies", *ROLES} & given
         local = parse_strategies(self.strategies) if asks_for_models or not self.server else ()
         servers = parse_servers(self.server, self.server_model, [lane.name for lane in local])
         return (*local, *servers)
@@ -313,9 +325,14 @@ def _bias(text: str) -> tuple[str, float]:
 
 def load_settings(flags: dict[str, Any]) -> Settings:
     """Load the settings from all sources. Flags that are None were not given. Like flags, a
-    `preset` wins over environment and file. Raises InputError with the first wrong setting and its
-    valid values."""
+    `preset` wins over environment and file, and a `family` over the models that these name. Raises
+    InputError with the first wrong setting and its valid values."""
     given = {name: value for name, value in flags.items() if value is not None}
+    names = frozenset(given)
+    if "family" in given:
+        if "target" in given:
+            raise InputError("a family has a target of its own: give one of --family and --target")
+        given = {**dict.fromkeys((*ROLES, "adapter", "draft_adapter")), **given}
     if preset := given.pop("preset", None):
         try:
             given = {**Presets().get(preset), **given}
@@ -324,7 +341,7 @@ def load_settings(flags: dict[str, Any]) -> Settings:
     if config_file().is_dir():  # pydantic-settings would ignore it silently
         raise InputError(f"can't read the settings in {config_file()}: it is a folder")
     try:
-        return Settings(**given)
+        settings = Settings(**given)
     except ValidationError as error:
         raise InputError(_first_error(error, given)) from error
     except RecursionError as error:
@@ -333,6 +350,8 @@ def load_settings(flags: dict[str, Any]) -> Settings:
         raise InputError(
             f"can't read the settings in {config_file()}: {reason_for(error)}"
         ) from error
+    settings._flags = names
+    return settings
 
 
 def _first_error(error: ValidationError, given: dict[str, Any]) -> str:

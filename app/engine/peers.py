@@ -28,13 +28,10 @@ from decoding.stats import Stats
 Peer = Literal["hf", "hf-assisted"]
 
 
-def peer_contestants(
-    settings: Settings, models: LoadedModels, peers: Sequence[Peer]
-) -> dict[str, Contestant]:
-    """`generate` with the target's weights, its own attention and its own cache. Raises
-    InputError."""
+def check_peers(settings: Settings, peers: Sequence[Peer]) -> None:
+    """Raise InputError for settings that the peers can't have."""
     if not peers:
-        return {}
+        return
     if settings.temperature > 0:
         raise InputError("--peers compares greedy decoding: leave --temperature at 0")
     if settings.params.sampling.penalizes:
@@ -43,14 +40,29 @@ def peer_contestants(
         if getattr(settings, option):
             name = option.replace("_", "-")
             raise InputError(f"--peers compares plain greedy decoding: leave --{name} out")
+    if "hf-assisted" in peers:
+        _draft_source(settings)
+
+
+def _draft_source(settings: Settings) -> str:
+    source = with_demo(settings.models).drafters.get("draft")
+    if source is None:
+        raise InputError("--peers hf-assisted needs a draft model: give one with --draft")
+    return source
+
+
+def peer_contestants(
+    settings: Settings, models: LoadedModels, peers: Sequence[Peer]
+) -> dict[str, Contestant]:
+    """`generate` with the target's weights, its own attention and its own cache; `check_peers` has
+    passed the settings. Raises InputError."""
+    if not peers:
+        return {}
     assistant = None
     if "hf-assisted" in peers:
-        source = with_demo(settings.models).drafters.get("draft")
-        if source is None:
-            raise InputError("--peers hf-assisted needs a draft model: give one with --draft")
         if models.draft_tokenizer is not None:
             raise InputError("--peers hf-assisted needs a draft model with the target's tokenizer")
-        assistant = load_model(source, settings.models.of_draft)
+        assistant = load_model(_draft_source(settings), settings.models.of_draft)
     # On a CPU a copy, because the target's weights have another memory layout.
     own = None
     if models.target.device.type == "cpu":

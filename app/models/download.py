@@ -21,6 +21,7 @@ _CONFIGS = (".json", ".jinja", ".txt", ".model", ".tiktoken", ".py")
 _WEIGHTS = (".safetensors", ".bin", ".pt", ".pth")  # in order of preference
 # Not weights to load: copies in the authors' own format, and a trainer's state.
 _NOT_WEIGHTS = ("consolidated", "original", "optimizer", "scheduler", "training_args", "rng_state")
+_INDEX = ".index.json"
 _POLL_INTERVAL = 0.3
 _LOGIN = "log in with `hf auth login` or set HF_TOKEN"
 
@@ -69,9 +70,9 @@ def is_whole(folder: Path, tokenizer: bool = False, quant: str | None = None) ->
     if tokenizer and not has_tokenizer(folder):
         return False
     needed: set[str] = set()
-    for index in folder.glob("*.index.json"):
+    for index in _indexes([path.name for path in folder.iterdir()]):
         try:
-            needed |= set(read_json(index)["weight_map"].values())
+            needed |= set(read_json(folder / index)["weight_map"].values())
         except (OSError, ValueError, TypeError, LookupError, AttributeError):
             return False
     return bool(needed or weights_among(names)) and needed <= names
@@ -87,6 +88,12 @@ def weights_among(names: Collection[str]) -> list[str]:
         if found := [n for n in names if n.endswith(ending) and not n.startswith(_NOT_WEIGHTS)]:
             return found
     return []
+
+
+def _indexes(names: Collection[str]) -> list[str]:
+    """The indexes of the weights to load: those of other formats name files that are not needed."""
+    found = weights_among([name.removesuffix(_INDEX) for name in names])
+    return [name for name in names if name.endswith(_INDEX) and name.removesuffix(_INDEX) in found]
 
 
 def gguf_among(names: Collection[str], quant: str | None = None) -> list[str]:
@@ -117,7 +124,9 @@ def _download(repo: Repo, progress: Progress) -> Path:
         info = api.model_info(repo.name, revision=repo.revision, files_metadata=True)
         sizes = {file.rfilename: file.size or 0 for file in info.siblings or ()}
         at_root = [name for name in sizes if "/" not in name]
-        wanted = [name for name in at_root if name.endswith(_CONFIGS)]
+        configs = [name for name in at_root if name.endswith(_CONFIGS)]
+        indexes = _indexes(at_root)
+        wanted = [name for name in configs if not name.endswith(_INDEX) or name in indexes]
         wanted += _weights_to_load(repo, at_root)
         wanted += [name for name in sizes if name.startswith("additional_chat_templates/")]
         there = repo_cache(repo) / "snapshots" / str(info.sha)

@@ -21,6 +21,7 @@ from app.models.tuning import medusa_tree, tune, tune_head
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import DRAFT_ONLY, STRATEGIES
 from app.strategies.roles import HEADS, ROLES
+from app.text.numbers import whole_number
 from decoding.checkpoints.dialects import detect_kind
 from decoding.checkpoints.eagle_fit import TargetShape
 from decoding.checkpoints.eagle_read import read_eagle, require_eagle
@@ -172,16 +173,15 @@ def biased_ids(
     exactly one of the `tokens` ids."""
     found: dict[int, float] = {}
     for text, value in bias.items():
-        ids = (
-            [int(text)]
-            if text.isdecimal()
-            else input_ids(tokenizer(text, add_special_tokens=False))
-        )
+        number = whole_number(text, tokens - 1)
+        if number is None and text.isascii() and text.isdecimal():
+            raise InputError(f"--logit-bias: there is no token {text:.20}, ids end at {tokens - 1}")
+        ids = input_ids(tokenizer(text, add_special_tokens=False)) if number is None else [number]
         if len(ids) != 1:
             raise InputError(
                 f"--logit-bias: '{text}' is {len(ids)} tokens {ids}: give them one by one, by id"
             )
-        if not 0 <= ids[0] < tokens:
+        if ids[0] >= tokens:
             raise InputError(f"--logit-bias: there is no token {ids[0]}, ids end at {tokens - 1}")
         found[ids[0]] = found.get(ids[0], 0.0) + value
     return found

@@ -29,7 +29,7 @@ from decoding.trees.static import Choices, parse_choices
 
 # The cost curve, a few dozen passes, is only measured if a target pass takes at most so many
 # seconds. On a GPU a pass takes long to launch kernel by kernel, whatever its size.
-QUICK_PASS, QUICK_PASS_CUDA = 0.02, 0.06
+MEASURE_BELOW_SECONDS, MEASURE_BELOW_SECONDS_CUDA = 0.02, 0.06
 
 
 @dataclass(eq=False)
@@ -101,7 +101,7 @@ class LoadedModels:
     def _quick(self) -> bool:
         """Whether measuring is quick. Cached, as on a slow machine one pass takes seconds."""
         long_enough = self.context >= PROMPT + SIZES[-1]
-        quick = QUICK_PASS_CUDA if self.on_gpu else QUICK_PASS
+        quick = MEASURE_BELOW_SECONDS_CUDA if self.on_gpu else MEASURE_BELOW_SECONDS
         return long_enough and pass_seconds(self.target, 1) <= quick
 
     @property

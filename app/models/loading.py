@@ -38,6 +38,7 @@ from app.models.quantizing import (
     load_quantized,
     pack_whole_blocks_only,
     quantization,
+    require_bitsandbytes,
 )
 from decoding.checkpoints.dialects import MERGED_HEADS
 from decoding.checkpoints.headers import packed_weight, read_tensor_types
@@ -49,6 +50,8 @@ from decoding.model.target import Target
 
 def load_model(source: str, options: ModelOptions, progress: Progress = silent) -> Any:
     """Load a causal LM from whatever `find_checkpoint` finds. Raises InputError."""
+    if options.quantize != "none":
+        require_bitsandbytes()
     device = device_of(options.device)
     dtype = _dtype(options, device)
     kwargs: dict[str, Any] = {"dtype": dtype}

@@ -19,13 +19,17 @@ from decoding.checkpoints.files import read_tensors
 from decoding.errors import InputError
 
 
+def require_bitsandbytes() -> None:
+    """Raise InputError if the package is missing."""
+    if find_spec("bitsandbytes") is None:
+        raise InputError("--quantize needs bitsandbytes: pip install bitsandbytes")
+
+
 def quantization(
     source: str, checkpoint: Checkpoint, options: ModelOptions, dtype: Any
 ) -> BitsAndBytesConfig:
     """How bitsandbytes quantizes the checkpoint while it is loaded. Raises InputError for one that
-    it can't, and if the package is missing."""
-    if find_spec("bitsandbytes") is None:
-        raise InputError("--quantize needs bitsandbytes: pip install bitsandbytes")
+    it can't."""
     if checkpoint.gguf_file is not None:
         raise InputError(f"{source} is a GGUF file, which --quantize can't take: leave one out")
     if checkpoint.adapter is not None:

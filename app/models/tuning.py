@@ -33,8 +33,9 @@ from decoding.model.target import Target
 from decoding.trees.static import Choices
 
 TYPICAL_ROUND = 5  # nodes: a root and four drafts
-QUICK_PASS = 0.1  # seconds; a few passes up to this long are not noticed at start-up
+RECHECK_BELOW_SECONDS = 0.1  # a few passes up to this long are not noticed at start-up
 MUCH_QUICKER = 0.7
+_SECONDS_KEY = "asking"  # of the `draft_seconds` in the cache, from their former name
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class Measured:
 
 
 _MEASURED = TypeAdapter(Measured)
-_ASKING = TypeAdapter(tuple[float, float])
+_DRAFT_SECONDS = TypeAdapter(tuple[float, float])
 
 
 def tune(target: Target, threads: int | None) -> int:
@@ -101,21 +102,21 @@ def pass_cost(target: Target, threads: int | None) -> Curve:
 
 def medusa_tree(heads: MedusaHeads, target: Target, threads: int | None, cost: Cost) -> Choices:
     """The best tree for the heads on this machine: the cached one, unless another one is clearly
-    faster. `cost` is v(n); `threads` must be those given to `tune`. What asking the heads takes is
-    the least of all starts: a busy machine only adds to it."""
+    faster. `cost` is v(n); `threads` must be those given to `tune`. Of the heads' `draft_seconds`
+    the least of all starts count: a busy machine only adds to them."""
     if not heads.accuracy:
         return default_choices(heads, target, cost)
     accuracy = zlib.crc32(repr(heads.accuracy).encode())
     which = f"{heads.count} heads {accuracy:08x} on {device_name(target.device)}"
     key = _tree_key(_target_key(target, threads)) + which
     known = read_tree(_path(), key, heads.accuracy)
-    before = read_asking(_path(), key) if known else None
-    asking = draft_seconds(heads, target)
+    before = read_draft_seconds(_path(), key) if known else None
+    seconds = draft_seconds(heads, target)
     if before:
-        asking = min(asking[0], before[0]), min(asking[1], before[1])
-    found = default_choices(heads, target, cost, known, asking)
-    if (found, asking) != (known, before):
-        _keep(key, {"choices": found, "asking": asking})
+        seconds = min(seconds[0], before[0]), min(seconds[1], before[1])
+    found = default_choices(heads, target, cost, known, seconds)
+    if (found, seconds) != (known, before):
+        _keep(key, {"choices": found, _SECONDS_KEY: seconds})
     return found
 
 
@@ -139,10 +140,10 @@ def read_tree(path: Path, key: str, accuracy: Sequence[Sequence[float]]) -> Choi
     return choices if all(_exists(path, offered) for path in choices) else ()
 
 
-def read_asking(path: Path, key: str) -> tuple[float, float] | None:
+def read_draft_seconds(path: Path, key: str) -> tuple[float, float] | None:
     """The kept `draft_seconds`; None if there are none, or they can't be read."""
     try:
-        found = _ASKING.validate_python(_read(path)[key]["asking"])
+        found = _DRAFT_SECONDS.validate_python(_read(path)[key][_SECONDS_KEY])
     except (LookupError, TypeError, ValueError):
         return None
     return found if min(found) > 0 else None
@@ -157,7 +158,7 @@ def _exists(path: tuple[int, ...], offered: list[int]) -> bool:
 def _was_busy(target: Target, known: Measured) -> bool:
     """Whether the machine was busy when `known` was measured: a pass is much quicker now. Not
     checked for slow models."""
-    if known.typical is None or known.typical > QUICK_PASS:
+    if known.typical is None or known.typical > RECHECK_BELOW_SECONDS:
         return False
     then = Curve(known.passes)(TYPICAL_ROUND) if known.passes else known.typical
     return pass_seconds(target, TYPICAL_ROUND) < MUCH_QUICKER * max(then, known.typical)

@@ -15,6 +15,7 @@ from app.cli.heads.target import load, shape_of, target_shape
 from app.cli.heads.training_data import records_of
 from app.cli.heads.training_job import TrainingJob, is_first_process
 from app.cli.terminal import say
+from app.text.numbers import whole_number
 from decoding.checkpoints.eagle import EagleWeights, writable_dialect
 from decoding.checkpoints.eagle_read import read_eagle
 from decoding.drafters.eagle import Eagle, EagleTree, drafting_head
@@ -30,6 +31,7 @@ from decoding.training.eagle_model import STEPS
 _SERVED_TREE = EagleTree(total=16, top_k=4)
 _SERVED_GAMMA = 6
 _SHORT_RUN = 5000  # steps
+_MOST_LAYERS = 9999
 _WHOLE = 1 << 30  # conversations are not cut to count their tokens
 
 
@@ -116,7 +118,8 @@ def _table(reports: Sequence[EagleReport]) -> str:
 def _layers(listed: str | None) -> list[int] | None:
     if listed is None:
         return None
-    parts = [part.strip() for part in listed.split(",")]
-    if not all(part.isdecimal() for part in parts):
-        raise InputError(f"--aux-layers '{listed}': give layers as numbers, such as 2,8,13")
-    return [int(part) for part in parts]
+    layers = [whole_number(part.strip(), _MOST_LAYERS) for part in listed.split(",")]
+    found = [layer for layer in layers if layer is not None]
+    if len(found) < len(layers):
+        raise InputError(f"--aux-layers '{listed:.80}': give layers as numbers, such as 2,8,13")
+    return found

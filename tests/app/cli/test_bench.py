@@ -133,6 +133,27 @@ def test_wrong_input(
     assert complaint in done.stderr and done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--peers", "hf", "--temperature", "0.8"], "leave --temperature at 0"),
+        (["--peers", "hf", "--presence-penalty", "1"], "leave the penalties out"),
+        (["--peers", "hf", "--stop", "x"], "leave --stop out"),
+        (["--peers", "hf-assisted", "--target", "x"], "needs a draft model"),
+        (["--batch", "2", "--strategies", "draft"], "--batch needs the lane ar"),
+        (["--batch", "2", "--server", "http://localhost:1"], "--batch needs a model"),
+        (["--peers", "hf", "--server", "http://localhost:1"], "--peers needs a model"),
+        (["--prefix", "2", "--server", "http://localhost:1"], "leave --server out"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused_before_anything_is_loaded(
+    arguments: list[str], complaint: str, specchat: Specchat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.cli.bench.open_lanes", lambda *_: pytest.fail("it was loaded"))
+    done = specchat("bench", "--prompt", "the", *arguments)
+    assert done.returncode == 2 and complaint in done.stderr
+
+
 def test_lanes_that_cannot_run_and_ratios_over_nothing(
     specchat: Specchat, family_folders: FamilyFolders
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -47,10 +48,20 @@ def test_the_list_and_the_shares_of_each_lane_that_drafts(
     assert "by level" in table and "by place" in table and "[medusa] not available" in table
 
 
-def test_where_nothing_drafts(specchat: Specchat, family_folders: FamilyFolders) -> None:
-    arguments = ("--target", family_folders.target, "--prompt", "the", "--strategies", "ar")
-    done = specchat("rejections", *arguments)
-    assert (done.returncode, done.stderr) == (2, "specchat: no lane drafts: add one\n")
+@pytest.mark.parametrize(
+    ("lanes", "why"),
+    [
+        (("--strategies", "ar"), "add one"),
+        (("--server", "http://localhost:1"), "a server does not say which .* were rejected"),
+    ],
+)
+def test_where_nothing_drafts_nothing_is_loaded(
+    specchat: Specchat, monkeypatch: pytest.MonkeyPatch, lanes: tuple[str, str], why: str
+) -> None:
+    monkeypatch.setattr("app.cli.rejections.load_models", lambda *_: pytest.fail("it was loaded"))
+    done = specchat("rejections", "--prompt", "the", *lanes)
+    assert done.returncode == 2
+    assert re.fullmatch(f"specchat: no lane drafts: {why}\n", done.stderr)
 
 
 def test_servers_are_left_out(

@@ -220,6 +220,18 @@ def test_two_models_of_one_server(specchat: Specchat, server_url: str) -> None:
     assert asked == [lane["server"]["model"] for lane in lanes] == ["org/big", "small", "usual"]
 
 
+def test_a_server_given_alone_loads_no_model_whatever_else_is_set(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SPECCHAT_TARGET", "m")
+    monkeypatch.setenv("SPECCHAT_STRATEGIES", "ar")
+    alone = {"server": ["http://x"]}
+    assert [lane.name for lane in load_settings(alone).lanes] == ["x"]
+    assert [lane.name for lane in load_settings({**alone, "draft": "d"}).lanes] == ["ar", "x"]
+    monkeypatch.setenv("SPECCHAT_SERVER", "fox=http://fox")
+    assert [lane.name for lane in load_settings({}).lanes] == ["ar", "fox"]
+
+
 def test_servers_in_the_environment_and_the_file(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

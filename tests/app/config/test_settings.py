@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from app.cli.main import _SHARED
 from app.cli.screen_settings import keymap_of, last_theme, settings_from, theme_of
 from app.config import settings as module
+from app.config.families import PUBLIC_FAMILIES
 from app.config.overrides import parse_strategies
-from app.config.settings import load_settings
+from app.config.settings import Settings, load_settings
 from app.history.store import THEME, Store
 from app.strategies.lane_spec import LaneSpec
 from decoding.errors import InputError
@@ -31,6 +33,26 @@ def test_flags_over_environment_over_file_over_defaults(
     settings = load_settings({"top_p": 0.9})
     assert (settings.top_p, settings.top_k, settings.min_p) == (0.9, 20, 0.1)
     assert settings.max_new_tokens == 256 and settings.temperature == 0.0
+
+
+def test_a_family_that_is_given_leaves_out_the_models_of_file_and_environment(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config.write_text('target = "./mine"\nadapter = "./lora"\nthreads = 2\n')
+    monkeypatch.setenv("SPECCHAT_DRAFT", "./small")
+    assert load_settings({}).models.target == "./mine"
+    family = PUBLIC_FAMILIES["smollm2"].sources
+    models = load_settings({"family": "smollm2"}).models
+    assert {"target": models.target, **models.drafters} == family
+    assert models.adapter is None and models.threads == 2
+    own = load_settings({"family": "smollm2", "draft": "./other"}).models
+    assert (own.target, own.drafters["draft"]) == (family["target"], "./other")
+    with pytest.raises(InputError, match="give one of --family and --target$"):
+        load_settings({"family": "smollm2", "target": "./mine"})
+
+
+def test_every_shared_option_but_the_preset_is_a_setting() -> None:
+    assert {name for _, name, *_ in _SHARED} - Settings.model_fields.keys() == {"preset"}
 
 
 def test_what_is_wrong_is_named_with_its_source(

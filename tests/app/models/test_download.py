@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ import torch
 
 from app.config.model_options import ModelOptions
 from app.models.checkpoint import find_checkpoint
-from app.models.download import local_folder
+from app.models.download import is_whole, local_folder
 from app.models.hub import Repo, parse_repo
 from app.models.load_models import load_models
 from app.models.loading import load_target
@@ -56,6 +57,33 @@ def test_a_model_in_the_cache_is_asked_for_nowhere(
     folder = local_folder("org/model@v2")
     monkeypatch.setattr("app.models.download.require_hub", pytest.fail)
     assert local_folder("org/model@v2") == local_folder(f"org/model@{COMMIT}") == folder
+
+
+def test_only_the_index_of_the_weights_to_load_says_what_is_needed(
+    hub: FakeHub,
+) -> None:
+    shards = ("model-1-of-2.safetensors", "model-2-of-2.safetensors")
+    model = hub.repos["org/model"]
+    (model / "model.safetensors").rename(model / shards[0])
+    (model / shards[1]).write_bytes(b"the rest")
+    for name, files in {
+        "model.safetensors": shards,
+        "consolidated.safetensors": ("consolidated-1-of-1.safetensors",),
+        "pytorch_model.bin": ("pytorch_model-1-of-1.bin",),
+    }.items():
+        weight_map = {str(number): file for number, file in enumerate(files)}
+        (model / f"{name}.index.json").write_text(json.dumps({"weight_map": weight_map}))
+    folder = local_folder("org/model", tokenizer=True)
+    assert {name for name in hub.sent if "index" in name} == {"model.safetensors.index.json"}
+    shutil.copy(model / "pytorch_model.bin.index.json", folder)  # as another program leaves it
+    assert is_whole(folder)
+    hub.sent.clear()
+    assert local_folder("org/model", tokenizer=True) == folder and not hub.sent
+    for shard in shards:
+        (folder / shard).unlink()
+        assert not is_whole(folder)
+    (folder / "pytorch_model.bin").touch()  # transformers would go by the other one's index
+    assert not is_whole(folder)
 
 
 def test_what_is_missing_is_downloaded_again(hub: FakeHub) -> None:

@@ -91,6 +91,8 @@ def test_a_text_that_is_one_token_stands_for_its_id(options: ModelOptions) -> No
     [
         ("quick brown fox=1", "--logit-bias: 'quick brown fox' is . tokens .*: give them one by"),
         ("999999=1", "--logit-bias: there is no token 999999, ids end at"),
+        ("9" * 5000 + "=1", "--logit-bias: there is no token 9{20}, ids end at"),
+        ("٣٤=1", "--logit-bias: '٣٤' is . tokens"),
         ("the", "--logit-bias: must be ID=NUMBER or TEXT=NUMBER"),
         ("the=", "--logit-bias: must be ID=NUMBER or TEXT=NUMBER"),
         ("the=nan", "--logit-bias: must be ID=NUMBER or TEXT=NUMBER"),

@@ -117,6 +117,12 @@ def test_advice_takes_two_checkpoints_for_two_kinds() -> None:
     assert len(kinds) == 3
 
 
+def test_a_checkpoint_may_be_one_of_several_gguf_files() -> None:
+    (spec,) = parse_strategies("draft:checkpoint=org/name:Q4_K_M@v2:gamma=2")
+    assert (spec.checkpoint, spec.overrides) == ("org/name:Q4_K_M@v2", {"gamma": 2})
+    assert spec.name == "draft:name:Q4_K_M@v2:gamma=2"
+
+
 @pytest.mark.parametrize(
     ("written", "complaint"),
     [

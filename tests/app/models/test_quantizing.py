@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,16 @@ def test_another_bitsandbytes_decides_for_itself(
     layer = first_layer(family_folders.target, "nf4")
     assert isinstance(layer, Linear4bit) and layer.compute_dtype == torch.float32
     assert not hasattr(layer, "support_avx512bf16_for_cpu")
+
+
+@pytest.mark.parametrize("quantize", ["int8", "nf4"])
+def test_without_bitsandbytes(
+    family_folders: FamilyFolders, monkeypatch: pytest.MonkeyPatch, quantize: str
+) -> None:
+    monkeypatch.setitem(sys.modules, "bitsandbytes", None)
+    monkeypatch.setattr("app.models.quantizing.find_spec", lambda name: None)
+    with pytest.raises(InputError, match="^--quantize needs bitsandbytes: pip install"):
+        first_layer(family_folders.target, quantize)
 
 
 @pytest.mark.parametrize("quantize", ["int8", "nf4"])

@@ -230,8 +230,8 @@ def test_a_start_on_a_busy_machine_does_not_change_medusas_tree(
     heads.accuracy = ((0.71, 0.08), (0.56, 0.1), (0.45, 0.1), (0.34, 0.09))
     cost = Curve(((1, 1.0), (4, 1.5), (8, 1.8), (16, 2.4)))
 
-    def chosen(*asking: float) -> Choices:
-        times = iter(asking)
+    def chosen(*draft_seconds: float) -> Choices:
+        times = iter(draft_seconds)
         monkeypatch.setattr(measuring, "seconds", lambda *_: next(times))
         return medusa_tree(heads, target, 1, cost)
 

@@ -169,6 +169,8 @@ CONVERSIONS = {
     "few layers": (["eagle3"], "the target has 2 layers"),
     "layers beyond": (["eagle3", "--aux-layers", "0,2"], "the target has layers 0 to 1"),
     "layers no numbers": (["eagle3", "--aux-layers", "a"], "give layers as numbers"),
+    "layers in other digits": (["eagle3", "--aux-layers", "٠,1"], "give layers as numbers"),
+    "layers too long": (["eagle3", "--aux-layers", "9" * 5000], "give layers as numbers"),
     "nothing to count": (["eagle3", "--aux-layers", "0,1", "--draft-vocab", "100"], "needs --data"),
     "a vocabulary of its own": (["eagle1", "--draft-vocab", "9"], "--draft-vocab is for EAGLE-3"),
     "Medusa's layers": (

@@ -1,0 +1,12 @@
+"""Whole numbers as users write them."""
+
+from __future__ import annotations
+
+
+def whole_number(text: str, most: int) -> int | None:
+    """The number from 0 to `most` that a text is, in ASCII digits; None if it is none."""
+    # Python refuses to read numbers of thousands of digits
+    if not (text.isascii() and text.isdecimal()) or len(text) > len(str(most)):
+        return None
+    number = int(text)
+    return number if number <= most else None
