@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from app.cli.interruption import exit_code, like_ctrl_c
 from app.cli.prompts import first_prompts
 from app.cli.terminal import progress
 from app.config.settings import Settings
@@ -22,7 +23,8 @@ from decoding.tokenizing.stopping import Stop
 
 def find_rejections(settings: Settings, requests: Sequence[Request]) -> tuple[dict[str, Any], int]:
     """Answer the first prompt of every request in each lane that drafts. Returns the JSON document
-    and the exit code, 1 if a lane failed. Raises InputError."""
+    and the exit code, 1 if a lane failed. Ctrl+C, SIGTERM and SIGHUP keep what was answered, as in
+    `run`. Raises InputError."""
     specs = [spec for spec in settings.lanes if spec.endpoint is None]
     on_servers = {
         spec.name: "a server does not say which of its drafts were rejected"
@@ -41,14 +43,12 @@ def find_rejections(settings: Settings, requests: Sequence[Request]) -> tuple[di
         prompts = first_prompts(requests, models, settings.system, settings.raw)
         stop = models.stop(settings.ignore_eos, settings.stop)
         found = [Drafted(lane.spec, lane.info(True).claimed) for lane in lanes]
-        for index, ids in enumerate(prompts):
-            say(f"prompt {index + 1} of {len(prompts)}")
-            for lane, drafted in zip(lanes, found, strict=True):
-                if drafted.error is None:
-                    try:
-                        _answer(lane, drafted, index, ids, settings, stop)
-                    except Exception as error:  # the other lanes go on
-                        drafted.error = describe(error)
+        code, ended = 0, list[int]()
+        try:
+            with like_ctrl_c(ended):
+                code = _answer_all(lanes, found, prompts, settings, stop, say)
+        except KeyboardInterrupt:
+            code = exit_code(ended)
     document = envelope(
         **models.facts,
         settings=settings_report(settings),
@@ -57,11 +57,31 @@ def find_rejections(settings: Settings, requests: Sequence[Request]) -> tuple[di
         unavailable=missing,
         lanes=[lane_document(drafted) for drafted in found],
     )
-    return document, int(any(drafted.error for drafted in found))
+    return document, code
 
 
 def _nothing_drafts(missing: Mapping[str, str]) -> InputError:
     return InputError(f"no lane drafts: {'; '.join(missing.values()) or 'add one'}")
+
+
+def _answer_all(
+    lanes: Sequence[Lane],
+    found: Sequence[Drafted],
+    prompts: Sequence[Sequence[int]],
+    settings: Settings,
+    stop: Stop,
+    say: Callable[[str], None],
+) -> int:
+    """Add the answers of each lane to what was `found` there; 1 if one failed, else 0."""
+    for index, ids in enumerate(prompts):
+        say(f"prompt {index + 1} of {len(prompts)}")
+        for lane, drafted in zip(lanes, found, strict=True):
+            if drafted.error is None:
+                try:
+                    _answer(lane, drafted, index, ids, settings, stop)
+                except Exception as error:  # the other lanes go on
+                    drafted.error = describe(error)
+    return int(any(drafted.error for drafted in found))
 
 
 def _answer(

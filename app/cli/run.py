@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from app.cli.interruption import exit_code, like_ctrl_c
 from app.cli.lanes import backend, check_concurrency, open_lanes
 from app.cli.prompts import first_prompts, opening, question
 from app.cli.terminal import progress
@@ -58,7 +58,7 @@ def run(
         code = 0
         ended: list[int] = []  # by these signals
         try:
-            with _like_ctrl_c(ended):
+            with like_ctrl_c(ended):
                 if concurrency > 1:
                     asked = _questions(settings, requests)
                     for lane in available:
@@ -73,7 +73,7 @@ def run(
                         if any(lane["finish_reason"] == "error" for lane in report["lanes"]):
                             code = 1
         except KeyboardInterrupt:
-            code = 128 + (ended or [signal.SIGINT])[0]
+            code = exit_code(ended)
     document = envelope(
         **backend(models, lanes),
         settings=settings_report(settings),
@@ -168,22 +168,3 @@ class _Conversations:
             else unavailable_report(lane.spec, lane.reason)
             for lane in lanes
         ]
-
-
-@contextmanager
-def _like_ctrl_c(ended: list[int]) -> Iterator[None]:
-    """Turn SIGTERM and SIGHUP into KeyboardInterrupt, unless they are ignored, as under nohup;
-    their numbers are appended to `ended`."""
-
-    def interrupt(number: int, frame: object) -> None:
-        ended.append(number)
-        raise KeyboardInterrupt
-
-    kinds = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    heard = [kind for kind in kinds if signal.getsignal(kind) != signal.SIG_IGN]
-    before = {kind: signal.signal(kind, interrupt) for kind in heard}
-    try:
-        yield
-    finally:
-        for kind, handler in before.items():
-            signal.signal(kind, handler)

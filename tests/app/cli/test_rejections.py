@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 import pytest
 
@@ -46,6 +47,29 @@ def test_the_list_and_the_shares_of_each_lane_that_drafts(
     assert f"most confident first (2 of {len(listed)}, --json has all)" in table
     assert max(len(line) for line in table.splitlines() if line[:1] != "[") <= 80
     assert "by level" in table and "by place" in table and "[medusa] not available" in table
+
+
+def test_ctrl_c_keeps_what_was_answered(
+    specchat: Specchat, family_folders: FamilyFolders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin = Lane.start
+    begun: list[None] = []
+
+    def start(self: Lane, *arguments: Any) -> Any:
+        begun.append(None)
+        if len(begun) == 2:
+            raise KeyboardInterrupt
+        return begin(self, *arguments)
+
+    monkeypatch.setattr(Lane, "start", start)
+    done = specchat(
+        "rejections", "--target", family_folders.target, "--draft", family_folders.draft,
+        "--prompts", "-", "--strategies", "draft", "--max-new-tokens", "8", "--json",
+        stdin=PROMPTS,
+    )  # fmt: skip
+    assert done.returncode == 130
+    (lane,) = json.loads(done.stdout)["lanes"]
+    assert lane["prompts"] == 1
 
 
 @pytest.mark.parametrize(
