@@ -33,6 +33,12 @@ def test_the_verdict_says_how_sure_it_is_and_up_to_which_batch_it_pays() -> None
     ]
 
 
+def test_only_the_temperature_is_left_out_of_a_name() -> None:
+    pinned = {**ROW, "name": "draft:temperature=0.8:gamma=2", "ties": ["eagle:temperature=0.8#2"]}
+    use, _ = verdict(pinned, [pinned], True)
+    assert use.startswith("→ Use draft:gamma=2 (or eagle#2: as fast here): 2.00 times")
+
+
 def test_what_cannot_be_is_not_advised_without_a_word() -> None:
     disturbed = {**ROW, "name": "medusa:gamma=1", "speedup": 2.64, "tokens_per_pass": 1.91}
     again = verdict(disturbed, [disturbed], True)
