@@ -261,8 +261,8 @@ class Experiment:
 
 
 def _lane_key(kind: CandidateKind) -> CandidateKind:
-    """The same for all temperatures."""
-    return kind._replace(temperature=0.0)
+    """The same for all temperatures and rules of acceptance."""
+    return kind._replace(temperature=0.0, lossy=False)
 
 
 def kinds(among: Sequence[Candidate]) -> list[CandidateKind]:

@@ -24,12 +24,14 @@ Row = dict[str, Any]
 
 
 class CandidateKind(NamedTuple):
-    """Only the best candidate of a kind is measured. `chain`: EAGLE with one branch."""
+    """Only the best candidate of a kind is measured. `chain`: EAGLE with one branch. `lossy`: by
+    typical acceptance, which must not win over exact lanes unseen."""
 
     strategy: str
     checkpoint: str | None
     tree: str
     chain: bool
+    lossy: bool
     temperature: float
 
 
@@ -57,7 +59,13 @@ class Candidate:
     def kind(self) -> CandidateKind:
         chain = self.params.eagle_top_k == 1
         spec = self.spec
-        return CandidateKind(spec.strategy, spec.checkpoint, spec.tree, chain, self.temperature)
+        return CandidateKind(
+            spec.strategy, spec.checkpoint, spec.tree, chain, self.lossy, self.temperature
+        )
+
+    @property
+    def lossy(self) -> bool:
+        return self.strategy.is_lossy(self.params)
 
     @property
     def stats(self) -> Stats:
@@ -133,6 +141,7 @@ def _figures(candidate: Candidate, baseline: Candidate) -> Row:
         "name": candidate.name,
         **spec_fields(candidate.spec),
         "temperature": candidate.temperature,
+        "lossy": candidate.lossy,
         "answers": len(candidate.answers),
         "prompts": len({answer.prompt for answer in candidate.answers}),
         "tokens": stats.emitted,
@@ -183,8 +192,8 @@ def _best(temperature: float, finalists: Sequence[Candidate], rows: Sequence[Row
     others = (each for each, _ in pairs if each is not best)
     ties = [other.name for other in others if (found := best.against(other)) and found.low <= 1.0]
     keys = (
-        "name", "strategy", "checkpoint", "pins", "speedup", "speedup_low", "speedup_high",
-        "interval", "answers", "prompts", "stops_paying_at",
+        "name", "strategy", "checkpoint", "pins", "lossy", "speedup", "speedup_low",
+        "speedup_high", "interval", "answers", "prompts", "stops_paying_at",
     )  # fmt: skip
     largest = max(map(int, row["batch_speedups"]))
     return {

@@ -72,7 +72,11 @@ def verdict(best: dict[str, Any], rows: list[dict[str, Any]], measured: bool) ->
     )
     doubt = "?" * exceeds_tau(best["speedup"], row["tokens_per_pass"])
     use = "Measure again; so far the best is" if doubt else "Use"
-    name, *ties = map(without_temperature, (best["name"], *best["ties"]))
+    lossy = {each["name"] for each in rows if each["lossy"]}
+    name, *ties = (
+        without_temperature(each) + " (lossy)" * (each in lossy)
+        for each in (best["name"], *best["ties"])
+    )
     alike = f" (or {', '.join(ties)}: as fast here)" if ties else ""
     lines = [
         f"→ {use} {name}{alike}: {best['speedup']:.2f}{doubt} times as fast as the target alone "
@@ -136,6 +140,11 @@ def _notes(document: dict[str, Any]) -> list[str]:
     notes = [f"{name}: not available: {why}." for name, why in document["unavailable"].items()]
     if document["first_turns_only"]:
         notes.append("Only the first turn of each conversation was answered.")
+    if (kept := document["kv_cache"]) != "none":
+        notes.append(
+            f"Every lane kept the target's keys and values in {kept}, which is lossy: same ids are "
+            "those of the target alone with such a cache."
+        )
     batches = document["batches"]
     notes.append(
         f"{pluralize(len(document['screened']), 'setting')} screened on short answers, the best of "
