@@ -15,6 +15,7 @@ from app.config.overrides import Sweep, sweep_lanes
 from app.engine.batches import costs_that_fit, mean_context
 from app.engine.contest import Contestant, answer_in_turn, lane_contestant
 from app.engine.lane import Lane
+from app.engine.out_of_memory import free_lane_caches
 from app.models.download import Progress
 from app.models.loaded import LoadedModels
 from app.report.advice_document import Candidate, CandidateKind, Outcome, baseline_of
@@ -125,7 +126,8 @@ def _variants(spec: LaneSpec, models: LoadedModels, chosen: Set[str]) -> Iterato
 @dataclass(slots=True)
 class Experiment:
     """Measures `candidates` for about `budget` seconds. `report` gets the present step and the
-    share of the budget that has passed. Raises InterruptedError when `cancelled()`."""
+    share of the budget that has passed. A candidate that fails is dropped, and named in `failed`
+    with the reason. Raises InterruptedError when `cancelled()`."""
 
     models: LoadedModels
     candidates: Sequence[Candidate]
@@ -137,57 +139,64 @@ class Experiment:
     report: Progress
     cancelled: Callable[[], bool] = lambda: False
     begun: float = field(default=0.0, init=False)
+    failed: dict[str, str] = field(default_factory=dict, init=False)
+    lanes: dict[CandidateKind, Lane] = field(default_factory=dict, init=False)
 
     def run(self) -> Outcome:
-        """Raises InputError if the model's context is too short."""
+        """Raises InputError if the model's context is too short, and as `compete` does."""
         if self.models.context <= PROMPT:
             raise InputError(
                 f"the model's context, {self.models.context} tokens, is too short for this"
             )
-        finalists, lanes = self.compete()
+        finalists = self.compete()
         seconds = time.perf_counter() - self.begun
         context = mean_context(self.prompts, [a for each in finalists for a in each.answers])
         costs = self._batches(finalists, context)
         loaded = self.models.notes.get("target", "")
-        choices = [_choice(each, lanes[_lane_key(each.kind)], loaded) for each in finalists]
-        prompts = len(self.prompts)
-        return Outcome(self.candidates, finalists, choices, costs, context, prompts, seconds)
+        choices = [_choice(each, self._lane_of(each), loaded) for each in finalists]
+        screened, prompts = self._able(self.candidates), len(self.prompts)
+        return Outcome(screened, finalists, choices, costs, context, prompts, seconds, self.failed)
 
-    def compete(self) -> tuple[list[Candidate], Mapping[CandidateKind, Lane]]:
-        """The best of each kind with its full answers, and the lanes."""
+    def compete(self) -> list[Candidate]:
+        """The best of each kind with its full answers. Raises InputError if the target alone fails:
+        there is nothing to compare with."""
         self.report("warming up", None)
-        lanes = self._lanes()
+        self._open_lanes()
         self.begun = time.perf_counter()
-        contestants = self._contestants(self.candidates, lanes, SCREENED_TOKENS)
+        contestants = self._contestants(self.candidates, SCREENED_TOKENS)
         used = self._screen(contestants)
-        best = best_of_each_kind(self.candidates)
+        best = best_of_each_kind(self._able(self.candidates))
         finalists = [Candidate(each.spec, each.params) for each in best]
-        self._measure(finalists, self._contestants(finalists, lanes), used)
-        return finalists, lanes
+        self._measure(finalists, self._contestants(finalists), used)
+        return self._able(finalists)
 
-    def _lanes(self) -> dict[CandidateKind, Lane]:
-        """A lane for all candidates of a kind at any temperature: they share its cache, and the
-        prompt's keys and values."""
-        lanes: dict[CandidateKind, Lane] = {}
+    def _able(self, among: Sequence[Candidate]) -> list[Candidate]:
+        """Those that did not fail."""
+        return [each for each in among if each.name not in self.failed]
+
+    def _open_lanes(self) -> None:
+        """Open a lane for all candidates of a kind at any temperature: they share its cache, and
+        the prompt's keys and values."""
         for each in self.candidates:
             kind = _lane_key(each.kind)
-            if kind not in lanes:
+            if kind not in self.lanes:
                 self._check_cancelled()
-                lanes[kind] = lane = Lane(each.spec, self.models)
+                self.lanes[kind] = lane = Lane(each.spec, self.models)
                 if each.spec.tree in lane.trees:
                     lane.set_tree(each.spec.tree)
                 lane.warm_up()
-        return lanes
+
+    def _lane_of(self, candidate: Candidate) -> Lane:
+        return self.lanes[_lane_key(candidate.kind)]
 
     def _contestants(
         self,
         among: Sequence[Candidate],
-        lanes: Mapping[CandidateKind, Lane],
         tokens: int | None = None,
     ) -> dict[str, Contestant]:
         return {
             each.name: lane_contestant(
-                lanes[_lane_key(each.kind)],
+                self._lane_of(each),
                 each.spec,
                 self.params,
                 self.seed,
@@ -205,6 +214,7 @@ class Experiment:
         for turn in range(len(prompts)):
             what = f"prompt {turn + 1} of {len(prompts)}"
             self._answer(left, contestants, turn, turn, f"screening, {what}: setting")
+            left = self._able(left)
             best = {kind: max(e.speed for e in left if e.kind == kind) for kind in kinds(left)}
             left = [each for each in left if each.speed >= KEPT * best[each.kind]]
             if len(left) == len(best) or self._elapsed >= SCREENING:
@@ -221,6 +231,7 @@ class Experiment:
             index = (first + turn) % len(self.prompts)
             what = f"measuring, answer {turn + 1} of at most {most}: setting"
             self._answer(left, contestants, index, turn, what)
+            left = self._able(left)
             if turn + 1 >= MIN_ANSWERS:
                 left = [each for each in left if not _slower(each, baseline_of(each, finalists))]
             if self._elapsed >= 1.0 or not any(each.strategy.drafts for each in left):
@@ -246,9 +257,15 @@ class Experiment:
             self.report(f"{what} {number} of {len(left)}", min(self._elapsed, 1.0))
 
         names = {each.name: contestants[each.name] for each in left}
-        answers = answer_in_turn(names, self.prompts[index], index, turn, say)
+        ids, failed = self.prompts[index], self.failed
+        answers = answer_in_turn(names, ids, index, turn, say, failed)
         for each in left:
-            each.answers.append(answers[each.name])
+            if each.name in answers:
+                each.answers.append(answers[each.name])
+            elif each.strategy.is_baseline:
+                raise InputError(f"{each.name}: {failed[each.name]}")
+            else:  # others share the lane
+                free_lane_caches(self._lane_of(each))
 
     @property
     def _elapsed(self) -> float:

@@ -3,7 +3,7 @@ engines. Imports no models; `advice_text` formats it for people."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -86,7 +86,8 @@ class Candidate:
 class Outcome:
     """The result of an experiment: all candidates with their short answers, the best of each kind
     with full ones, and these in terms of a serving engine. `costs`: of the target's passes over
-    several sequences, after `context` tokens."""
+    several sequences, after `context` tokens. `failed`: why those failed that are not among them,
+    by name."""
 
     screened: Sequence[Candidate]
     measured: Sequence[Candidate]
@@ -95,6 +96,7 @@ class Outcome:
     context: int
     prompts: int
     seconds: float
+    failed: Mapping[str, str] = field(default_factory=dict)
 
 
 def advice_document(outcome: Outcome, **facts: Any) -> Row:
@@ -107,6 +109,7 @@ def advice_document(outcome: Outcome, **facts: Any) -> Row:
         prompts=outcome.prompts,
         seconds=outcome.seconds,
         batch_size=1,
+        failed=outcome.failed,
         screened=[_figures(each, baseline_of(each, outcome.screened)) for each in outcome.screened],
         measured=rows,
         best=[_best(temperature, measured, rows) for temperature in temperatures],

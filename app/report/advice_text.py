@@ -138,6 +138,7 @@ def _snippet_title(entries: list[dict[str, Any]]) -> str:
 
 def _notes(document: dict[str, Any]) -> list[str]:
     notes = [f"{name}: not available: {why}." for name, why in document["unavailable"].items()]
+    notes += [f"{name}: failed: {why}." for name, why in document["failed"].items()]
     if document["first_turns_only"]:
         notes.append("Only the first turn of each conversation was answered.")
     if (kept := document["kv_cache"]) != "none":

@@ -114,8 +114,8 @@ def _lines_over(axis: Axes, name: str, rows: Sequence[Row], spread: bool = True)
             told = {name}
             if name == "gamma" and "temperature" in row:  # the heading has it
                 told.add("temperature")
-            others = (f"{key}={value}" for key, value in row["pins"].items() if key not in told)
-            lines[str(row["strategy"]), row["checkpoint"], tuple(others)].append(row)
+            own = (f"{key}={value}" for key, value in row["pins"].items() if key not in told)
+            lines[str(row["strategy"]), row["checkpoint"], tuple(own)].append(row)
     for number, ((strategy, checkpoint, others), points) in enumerate(lines.items()):
         label = ":".join((stem(strategy, checkpoint), *others))
         points.sort(key=lambda row: row["pins"][name])

@@ -88,8 +88,8 @@ def entry(temperature: float, configuration: str | None, note: str = "") -> dict
 
 def test_one_configuration_for_two_temperatures_is_said_once() -> None:
     document: dict[str, Any] = {
-        "best": [ROW], "measured": [ROW], "screened": [ROW], "unavailable": {}, "prompts": 6,
-        "first_turns_only": False,
+        "best": [ROW], "measured": [ROW], "screened": [ROW], "unavailable": {}, "failed": {},
+        "prompts": 6, "first_turns_only": False,
         "batches": {"measured": False, "method": "estimated", "limits": "leaves out much"},
         "seconds": 60.0, "device": "cpu", "dtype": "float32", "kv_cache": "none", "threads": 1,
         "settings": {"seed": 5}, "engines": [entry(0.0, "serve"), entry(0.7, "serve")],
@@ -103,6 +103,8 @@ def test_one_configuration_for_two_temperatures_is_said_once() -> None:
     cached = format_advice({**document, "kv_cache": "fp8"})
     assert "kept the target's keys and values in fp8, which is lossy" in cached
     assert "draft:gamma=4   80.0    2.00x  1.80-2.20  80%  3.10       12  12 of 12" in text
+    broken = format_advice({**document, "failed": {"eagle": "out of memory"}})
+    assert "eagle: failed: out of memory." in broken
     document["engines"] = [entry(0.0, None, "can't")]
     document["engines"].append(entry(0.0, None, "can't") | {"engine": "SGLang"})
     both = "vLLM (0.33), temperature 0; SGLang (0.33), temperature 0: can't."
