@@ -152,8 +152,7 @@ class Experiment:
         seconds = time.perf_counter() - self.begun
         context = mean_context(self.prompts, [a for each in finalists for a in each.answers])
         costs = self._batches(finalists, context)
-        loaded = self.models.notes.get("target", "")
-        choices = [_choice(each, self._lane_of(each), loaded) for each in finalists]
+        choices = [_choice(each, self._lane_of(each), self.models) for each in finalists]
         screened, prompts = self._able(self.candidates), len(self.prompts)
         return Outcome(screened, finalists, choices, costs, context, prompts, seconds, self.failed)
 
@@ -301,14 +300,19 @@ def _slower(candidate: Candidate, baseline: Candidate) -> bool:
     return candidate.strategy.drafts and (estimate is None or estimate.high < 1.0)
 
 
-def _choice(candidate: Candidate, lane: Lane, loaded: str) -> Choice:
-    """The candidate in terms of a serving engine. `loaded`: how the target was."""
+def _choice(candidate: Candidate, lane: Lane, loaded: LoadedModels) -> Choice:
+    """The candidate in terms of a serving engine. `loaded`: the models of all lanes."""
     models, params = lane.models, candidate.params
     role = candidate.strategy.role or ""
     head = models.drafters.get(role)
     other_tokenizer = role == "draft" and models.draft_tokenizer is not None
     drafts = "" if role != "draft" or other_tokenizer else models.notes.get(role, "")
-    changed = (("the target", loaded), ("the draft model", drafts))
+    changed = (
+        ("the target", loaded.notes.get("target", "")),
+        ("the draft model", drafts),
+        ("typical acceptance", "which is lossy" if candidate.lossy else ""),
+    )
+    options = models.options
     verified = candidate.stats.nodes_per_pass or 1.0
     tree = EagleTree()
     if isinstance(head, EagleHead):
@@ -319,8 +323,15 @@ def _choice(candidate: Candidate, lane: Lane, loaded: str) -> Choice:
         gamma=params.gamma if isinstance(params.gamma, int) else lane.default_gamma,
         top_k=params.eagle_top_k or tree.top_k,
         nodes=params.eagle_total_tokens or max(round(verified), 2),
-        source=models.options.drafters.get(role, ""),
+        source=options.drafters.get(role, ""),
         version=head.config.version if isinstance(head, EagleHead) else "",
         other_tokenizer=other_tokenizer,
         changed="; ".join(f"measured: {what}, {note}" for what, note in changed if note),
+        target_gguf=loaded.gguf_files.get("target", ""),
+        gguf=models.gguf_files.get(role, ""),
+        quantize=options.quantize,
+        quantize_draft=options.of_draft.quantize if role == "draft" else "none",
+        kv_cache=models.target.kv_cache,
+        chat_template=options.chat_template,
+        trust_remote_code=options.trust_remote_code,
     )
