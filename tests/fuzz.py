@@ -206,12 +206,12 @@ def loaders() -> Iterator[Loader]:
     from app.models.catalog import inspect_folder, vocabulary_of
     from app.models.checkpoint import find_checkpoint
     from app.models.download import is_whole
-    from app.models.hub import parse_repo
     from app.models.sampling_defaults import sampling_defaults
     from app.servers.acceptance import read_counters
     from app.servers.errors import ServerError
     from app.servers.protocol import read_chunk
     from app.text.prompt_file import parse_requests
+    from app.text.repo_name import parse_repo
     from app.tui.user_keymap import parse_keymap
     from decoding.checkpoints.eagle_read import read_eagle
     from decoding.checkpoints.files import read_tensors

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from app.cli.bench_turns import BenchTurn, after_prefixes, all_turns
+from app.cli.bench_turns import BenchTurn, after_prefixes, all_turns, raise_all_failed
 from app.cli.lanes import backend, check_concurrency, open_lanes
 from app.cli.terminal import progress
 from app.config.overrides import Sweep, sweep_lanes
@@ -67,7 +67,8 @@ def bench(
             raise InputError(f"no lane can run: {lanes[0].reason}")
         if batches:
             _require_drafting([lane.spec for lane in able], acceptances)
-        turns, left_out = all_turns(settings, requests, able[0], models, say)
+        failed: dict[str, str] = {}
+        turns, left_out = all_turns(settings, requests, able, models, say, failed)
         if prefixes and models is not None:
             turns = after_prefixes(turns, prefixes, models.context)
         prompts = [turn.ids for turn in turns]
@@ -80,7 +81,7 @@ def bench(
         contest = _contest(settings, able, contestants, peers, turns)
         whole = [twin.spec.name for _, twin in twins]
         drafting = contest.able_to_draft([name for name in contestants if name not in whole])
-        failed = _answer_all(contest, contestants, prompts, repeats, say)
+        _answer_all(contest, contestants, prompts, repeats, say, failed)
         contest = contest.without(failed)
         drafting = [name for name in drafting if name not in failed]
         twins = [pair for pair in twins if not failed.keys() & {each.spec.name for each in pair}]
@@ -195,13 +196,13 @@ def _answer_all(
     prompts: Sequence[Sequence[int]],
     repeats: int,
     say: Callable[[str], None],
-) -> dict[str, str]:
-    """Add the answers of all `repeats` to `contest`, after one that is not timed. Returns why those
-    failed that did. Raises InputError if all did."""
-    failed: dict[str, str] = {}
+    failed: dict[str, str],
+) -> None:
+    """Add the answers of all `repeats` to `contest`, after one that is not timed. Those that are
+    in `failed` are not asked; why others fail is added to it. Raises InputError if all did."""
     answer_in_turn(contestants, prompts[0], 0, 0, failed=failed)  # untimed
     if len(failed) == len(contestants):
-        raise InputError("; ".join(f"{name}: {why}" for name, why in failed.items()))
+        raise_all_failed(failed)
     for repeat in range(repeats):
         answers: dict[str, list[Answer]] = {name: [] for name in contestants}
         for index, ids in enumerate(prompts):
@@ -210,7 +211,6 @@ def _answer_all(
             for name, answer in answered.items():
                 answers[name].append(answer)
         contest.answers.append(answers)
-    return failed
 
 
 def _batches(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, cycle, islice
+from typing import NoReturn
 
 from app.cli.prompts import first_prompts, opening, question
 from app.config.settings import Settings
@@ -14,7 +15,7 @@ from app.engine.turn import answer_seed
 from app.models.loaded import LoadedModels
 from app.servers.protocol import Question
 from app.text.prompt_file import Request
-from decoding.errors import InputError
+from decoding.errors import InputError, describe
 from decoding.tokenizing.stopping import Stop
 
 
@@ -30,13 +31,15 @@ class BenchTurn:
 def all_turns(
     settings: Settings,
     requests: Sequence[Request],
-    lane: AnyLane,
+    lanes: Sequence[AnyLane],
     models: LoadedModels | None,
     say: Callable[[str], None],
+    failed: dict[str, str],
 ) -> tuple[list[BenchTurn], int]:
     """All turns, and the number of those left out because they exceed the context. Later turns
-    continue from the answers of `lane`, so that all contestants get the same prompts. Raises
-    InputError."""
+    continue from the answers of the first of `lanes` that does not fail, so that all contestants
+    get the same prompts. What others raise is added to `failed`, by name. Raises InputError, also
+    if all fail."""
     stop = models.stop(settings.ignore_eos, settings.stop) if models else Stop()
     asked, left_out = list[BenchTurn](), 0
     prompts = first_prompts(requests, models, settings.system, settings.raw)
@@ -54,12 +57,36 @@ def all_turns(
             asked.append(BenchTurn(ids, question(settings, messages, draws), request.category))
             if turn + 1 < len(request.turns):
                 say(f"turn {turn + 1} of prompt {number + 1}")
-                if isinstance(lane, ServerLane):
-                    lane.generate(asked[-1].question)
-                else:
-                    lane.generate(ids, settings.params, draws, stop)
-                messages.append({"role": "assistant", "content": lane.text})
+                text = _first_answer(lanes, asked[-1], settings, draws, stop, failed)
+                messages.append({"role": "assistant", "content": text})
     return asked, left_out
+
+
+def _first_answer(
+    lanes: Sequence[AnyLane],
+    turn: BenchTurn,
+    settings: Settings,
+    draws: int,
+    stop: Stop,
+    failed: dict[str, str],
+) -> str:
+    """The text of the first of `lanes` that has not `failed`, nor does so now."""
+    for lane in lanes:
+        if lane.spec.name in failed:
+            continue
+        try:
+            if isinstance(lane, ServerLane):
+                lane.generate(turn.question)
+            else:
+                lane.generate(turn.ids, settings.params, draws, stop)
+            return lane.text
+        except Exception as error:
+            failed[lane.spec.name] = describe(error)
+    raise_all_failed(failed)
+
+
+def raise_all_failed(failed: Mapping[str, str]) -> NoReturn:
+    raise InputError("; ".join(f"{name}: {why}" for name, why in failed.items()))
 
 
 def after_prefixes(

@@ -395,6 +395,7 @@ def advise(
         document = measure(settings, requests, seconds, values)
     with _reported(report, lambda: advice_report(document)):
         print_result(document, as_json, format_advice)
+    raise typer.Exit(1 if document["failed"] else 0)
 
 
 @cli.command()

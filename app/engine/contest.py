@@ -110,7 +110,8 @@ def answer_in_turn(
 ) -> dict[str, Answer]:
     """All contestants' answers to one prompt; `turn` rotates their order. `before` is called
     before each answer, with its number, from 1. Where `failed` is given, what a contestant raises
-    is added to it, and those in it are not asked again."""
+    is added to it, and those in it are not asked again; InterruptedError, from one that was
+    cancelled, is always raised."""
     names = list(contestants)
     first = turn % len(names)
     answers = {}
@@ -120,6 +121,8 @@ def answer_in_turn(
         before(number)
         try:
             answers[name] = contestants[name](ids, index)
+        except InterruptedError:
+            raise
         except Exception as error:
             if failed is None:
                 raise

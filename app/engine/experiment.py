@@ -15,6 +15,7 @@ from app.config.overrides import Sweep, sweep_lanes
 from app.engine.batches import costs_that_fit, mean_context
 from app.engine.contest import Contestant, answer_in_turn, lane_contestant
 from app.engine.lane import Lane
+from app.engine.out_of_memory import free_lane_caches
 from app.models.download import Progress
 from app.models.loaded import LoadedModels
 from app.report.advice_document import Candidate, CandidateKind, Outcome, baseline_of
@@ -125,7 +126,8 @@ def _variants(spec: LaneSpec, models: LoadedModels, chosen: Set[str]) -> Iterato
 @dataclass(slots=True)
 class Experiment:
     """Measures `candidates` for about `budget` seconds. `report` gets the present step and the
-    share of the budget that has passed. Raises InterruptedError when `cancelled()`."""
+    share of the budget that has passed. A candidate that fails is dropped, and named in `failed`
+    with the reason. Raises InterruptedError when `cancelled()`."""
 
     models: LoadedModels
     candidates: Sequence[Candidate]
@@ -137,57 +139,63 @@ class Experiment:
     report: Progress
     cancelled: Callable[[], bool] = lambda: False
     begun: float = field(default=0.0, init=False)
+    failed: dict[str, str] = field(default_factory=dict, init=False)
+    lanes: dict[CandidateKind, Lane] = field(default_factory=dict, init=False)
 
     def run(self) -> Outcome:
-        """Raises InputError if the model's context is too short."""
+        """Raises InputError if the model's context is too short, and as `compete` does."""
         if self.models.context <= PROMPT:
             raise InputError(
                 f"the model's context, {self.models.context} tokens, is too short for this"
             )
-        finalists, lanes = self.compete()
+        finalists = self.compete()
         seconds = time.perf_counter() - self.begun
         context = mean_context(self.prompts, [a for each in finalists for a in each.answers])
         costs = self._batches(finalists, context)
-        loaded = self.models.notes.get("target", "")
-        choices = [_choice(each, lanes[_lane_key(each.kind)], loaded) for each in finalists]
-        prompts = len(self.prompts)
-        return Outcome(self.candidates, finalists, choices, costs, context, prompts, seconds)
+        choices = [_choice(each, self._lane_of(each), self.models) for each in finalists]
+        screened, prompts = self._able(self.candidates), len(self.prompts)
+        return Outcome(screened, finalists, choices, costs, context, prompts, seconds, self.failed)
 
-    def compete(self) -> tuple[list[Candidate], Mapping[CandidateKind, Lane]]:
-        """The best of each kind with its full answers, and the lanes."""
+    def compete(self) -> list[Candidate]:
+        """The best of each kind with its full answers. Raises InputError if the target alone fails:
+        there is nothing to compare with."""
         self.report("warming up", None)
-        lanes = self._lanes()
+        self._open_lanes()
         self.begun = time.perf_counter()
-        contestants = self._contestants(self.candidates, lanes, SCREENED_TOKENS)
+        contestants = self._contestants(self.candidates, SCREENED_TOKENS)
         used = self._screen(contestants)
-        best = best_of_each_kind(self.candidates)
+        best = best_of_each_kind(self._able(self.candidates))
         finalists = [Candidate(each.spec, each.params) for each in best]
-        self._measure(finalists, self._contestants(finalists, lanes), used)
-        return finalists, lanes
+        self._measure(finalists, self._contestants(finalists), used)
+        return self._able(finalists)
 
-    def _lanes(self) -> dict[CandidateKind, Lane]:
-        """A lane for all candidates of a kind at any temperature: they share its cache, and the
-        prompt's keys and values."""
-        lanes: dict[CandidateKind, Lane] = {}
+    def _able(self, among: Sequence[Candidate]) -> list[Candidate]:
+        """Those that did not fail."""
+        return [each for each in among if each.name not in self.failed]
+
+    def _open_lanes(self) -> None:
+        """Open a lane for all candidates of a kind at any temperature: they share its cache, and
+        the prompt's keys and values."""
         for each in self.candidates:
             kind = _lane_key(each.kind)
-            if kind not in lanes:
+            if kind not in self.lanes:
                 self._check_cancelled()
-                lanes[kind] = lane = Lane(each.spec, self.models)
+                self.lanes[kind] = lane = Lane(each.spec, self.models)
                 if each.spec.tree in lane.trees:
                     lane.set_tree(each.spec.tree)
                 lane.warm_up()
-        return lanes
+
+    def _lane_of(self, candidate: Candidate) -> Lane:
+        return self.lanes[_lane_key(candidate.kind)]
 
     def _contestants(
         self,
         among: Sequence[Candidate],
-        lanes: Mapping[CandidateKind, Lane],
         tokens: int | None = None,
     ) -> dict[str, Contestant]:
         return {
             each.name: lane_contestant(
-                lanes[_lane_key(each.kind)],
+                self._lane_of(each),
                 each.spec,
                 self.params,
                 self.seed,
@@ -205,6 +213,7 @@ class Experiment:
         for turn in range(len(prompts)):
             what = f"prompt {turn + 1} of {len(prompts)}"
             self._answer(left, contestants, turn, turn, f"screening, {what}: setting")
+            left = self._able(left)
             best = {kind: max(e.speed for e in left if e.kind == kind) for kind in kinds(left)}
             left = [each for each in left if each.speed >= KEPT * best[each.kind]]
             if len(left) == len(best) or self._elapsed >= SCREENING:
@@ -221,6 +230,7 @@ class Experiment:
             index = (first + turn) % len(self.prompts)
             what = f"measuring, answer {turn + 1} of at most {most}: setting"
             self._answer(left, contestants, index, turn, what)
+            left = self._able(left)
             if turn + 1 >= MIN_ANSWERS:
                 left = [each for each in left if not _slower(each, baseline_of(each, finalists))]
             if self._elapsed >= 1.0 or not any(each.strategy.drafts for each in left):
@@ -246,9 +256,15 @@ class Experiment:
             self.report(f"{what} {number} of {len(left)}", min(self._elapsed, 1.0))
 
         names = {each.name: contestants[each.name] for each in left}
-        answers = answer_in_turn(names, self.prompts[index], index, turn, say)
+        ids, failed = self.prompts[index], self.failed
+        answers = answer_in_turn(names, ids, index, turn, say, failed)
         for each in left:
-            each.answers.append(answers[each.name])
+            if each.name in answers:
+                each.answers.append(answers[each.name])
+            elif each.strategy.is_baseline:
+                raise InputError(f"{each.name}: {failed[each.name]}")
+            else:  # others share the lane
+                free_lane_caches(self._lane_of(each))
 
     @property
     def _elapsed(self) -> float:
@@ -261,8 +277,8 @@ class Experiment:
 
 
 def _lane_key(kind: CandidateKind) -> CandidateKind:
-    """The same for all temperatures."""
-    return kind._replace(temperature=0.0)
+    """The same for all temperatures and rules of acceptance."""
+    return kind._replace(temperature=0.0, lossy=False)
 
 
 def kinds(among: Sequence[Candidate]) -> list[CandidateKind]:
@@ -284,14 +300,19 @@ def _slower(candidate: Candidate, baseline: Candidate) -> bool:
     return candidate.strategy.drafts and (estimate is None or estimate.high < 1.0)
 
 
-def _choice(candidate: Candidate, lane: Lane, loaded: str) -> Choice:
-    """The candidate in terms of a serving engine. `loaded`: how the target was."""
+def _choice(candidate: Candidate, lane: Lane, loaded: LoadedModels) -> Choice:
+    """The candidate in terms of a serving engine. `loaded`: the models of all lanes."""
     models, params = lane.models, candidate.params
     role = candidate.strategy.role or ""
     head = models.drafters.get(role)
     other_tokenizer = role == "draft" and models.draft_tokenizer is not None
     drafts = "" if role != "draft" or other_tokenizer else models.notes.get(role, "")
-    changed = (("the target", loaded), ("the draft model", drafts))
+    changed = (
+        ("the target", loaded.notes.get("target", "")),
+        ("the draft model", drafts),
+        ("typical acceptance", "which is lossy" if candidate.lossy else ""),
+    )
+    options = models.options
     verified = candidate.stats.nodes_per_pass or 1.0
     tree = EagleTree()
     if isinstance(head, EagleHead):
@@ -302,8 +323,15 @@ def _choice(candidate: Candidate, lane: Lane, loaded: str) -> Choice:
         gamma=params.gamma if isinstance(params.gamma, int) else lane.default_gamma,
         top_k=params.eagle_top_k or tree.top_k,
         nodes=params.eagle_total_tokens or max(round(verified), 2),
-        source=models.options.drafters.get(role, ""),
+        source=options.drafters.get(role, ""),
         version=head.config.version if isinstance(head, EagleHead) else "",
         other_tokenizer=other_tokenizer,
         changed="; ".join(f"measured: {what}, {note}" for what, note in changed if note),
+        target_gguf=loaded.gguf_files.get("target", ""),
+        gguf=models.gguf_files.get(role, ""),
+        quantize=options.quantize,
+        quantize_draft=options.of_draft.quantize if role == "draft" else "none",
+        kv_cache=models.target.kv_cache,
+        chat_template=options.chat_template,
+        trust_remote_code=options.trust_remote_code,
     )

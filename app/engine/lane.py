@@ -123,9 +123,11 @@ class Lane:
         return len(self.prompt_ids) + len(self.ids)
 
     def free_caches(self) -> None:
-        """Free the memory of an answer, but keep its text and metrics."""
+        """Free the memory of an answer, but keep its text, its metrics and the chosen tree."""
         del self._decoder
         self._decoder = self._make_decoder()
+        chosen, self.tree = self.tree, DEFAULT_TREE  # the new decoder's
+        self.set_tree(chosen)
 
     @property
     def _loaded_note(self) -> str | None:

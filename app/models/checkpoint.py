@@ -15,7 +15,7 @@ from app.models.download import (
     silent,
     weights_among,
 )
-from app.models.hub import parse_repo
+from app.text.repo_name import parse_repo
 from decoding.errors import InputError
 from decoding.json_text import read_json
 

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 
-from app.models.hub import LISTED, Repo, cached_folder, parse_repo, repo_cache, require_hub
+from app.models.hub import LISTED, cached_folder, repo_cache, require_hub
+from app.text.repo_name import Repo, parse_repo
 from app.text.units import format_bytes
 from decoding.errors import InputError
 from decoding.json_text import read_json

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
 from pathlib import Path
 
 from app.daemon_threads import in_background
+from app.text.repo_name import Repo
 from decoding.errors import InputError
 
 PROBE_SECONDS = 4.0
 LISTED = "`specchat models` lists what is here, --family demo always is"
-_LONGEST = 200  # characters of an id, whose parts are names of folders
-_REPO = re.compile(r"(?:[\w-][\w.-]*/)?[\w-][\w.-]*", re.ASCII)
 
 
 def display_name(source: str) -> str:
@@ -29,33 +26,6 @@ def hub_id(source: str) -> str | None:
     if path.parent.name != "snapshots" or not repo.startswith("models--"):
         return None
     return repo.removeprefix("models--").replace("--", "/")
-
-
-@dataclass(frozen=True, slots=True)
-class Repo:
-    """A repository on the hub, at a branch, tag or commit, and the quantization to choose among its
-    GGUF files."""
-
-    name: str
-    revision: str | None = None  # None: main
-    quant: str | None = None
-
-    def __str__(self) -> str:
-        quant = "" if self.quant is None else f":{self.quant}"
-        return self.name + quant + ("" if self.revision is None else f"@{self.revision}")
-
-
-def parse_repo(source: str) -> Repo | None:
-    """Parse org/name, org/name@revision, org/name:Q4_K_M or both; None if it is not a hub id."""
-    rest, at, revision = source.partition("@")
-    name, colon, quant = rest.partition(":")
-    if not _REPO.fullmatch(name) or ".." in source or len(source) > _LONGEST:
-        return None
-    if at and not re.fullmatch(r"[\w./-]+", revision, re.ASCII):
-        return None
-    if colon and not re.fullmatch(r"\w+", quant, re.ASCII):
-        return None
-    return Repo(name, revision or None, quant or None)
 
 
 def repo_cache(repo: Repo) -> Path:

@@ -88,6 +88,8 @@ def load_models(
         bias=bias,
         eos=eos_ids(target.model, tokenizer),
     )
+    if checkpoint.gguf_file is not None:
+        models.gguf_files["target"] = checkpoint.gguf_file
     for spec in lanes:
         load_drafter(models.seen_by(spec), spec.strategy, progress)
     return models
@@ -147,6 +149,8 @@ def _load_draft(models: LoadedModels, source: str, role: str, progress: Progress
     draft = load_target(source, options)
     _leave_out_padding(draft, draft_tokenizer if difference else models.tokenizer)
     checkpoint = find_checkpoint(source, options.adapter)
+    if checkpoint.gguf_file is not None:
+        models.gguf_files[role] = checkpoint.gguf_file
     precision = precision_of(read_config(checkpoint.folder))
     notes = [checkpoint.note or (f"{precision} weights" if precision else "")]
     if difference:

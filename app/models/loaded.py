@@ -47,6 +47,7 @@ class LoadedModels:
     medusa_choices: Choices = ()
     eagle_choices: Choices = ()
     notes: dict[str, str] = field(default_factory=dict)  # by role: how its checkpoint was read
+    gguf_files: dict[str, str] = field(default_factory=dict)  # by role: the name, if it is one
     missing: dict[str, str] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()  # logits processors of the model's generation_config
     sampling: dict[str, Any] = field(default_factory=dict)  # settings that its authors recommend
@@ -66,7 +67,7 @@ class LoadedModels:
             view = copy(self)  # keeps the target's cost curve
             drafters = {**self.options.drafters, role: spec.checkpoint}
             view.options = replace(self.options, drafters=drafters)
-            view.drafters, view.notes, view.missing = {}, {}, {}
+            view.drafters, view.notes, view.gguf_files, view.missing = {}, {}, {}, {}
             view.draft_tokenizer = None
             view.medusa_choices = chosen_paths(self.options.medusa_choices)
             self.views[role, spec.checkpoint] = view

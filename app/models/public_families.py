@@ -13,7 +13,8 @@ import psutil
 
 from app.config.families import Part, PublicFamily
 from app.models.download import Progress, is_whole, local_folder, silent
-from app.models.hub import cached_folder, parse_repo
+from app.models.hub import cached_folder
+from app.text.repo_name import parse_repo
 from app.text.units import format_bytes
 
 _WITH_TOKENIZER = ("target", "draft")

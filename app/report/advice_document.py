@@ -3,7 +3,7 @@ engines. Imports no models; `advice_text` formats it for people."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -24,12 +24,14 @@ Row = dict[str, Any]
 
 
 class CandidateKind(NamedTuple):
-    """Only the best candidate of a kind is measured. `chain`: EAGLE with one branch."""
+    """Only the best candidate of a kind is measured. `chain`: EAGLE with one branch. `lossy`: by
+    typical acceptance, which must not win over exact lanes unseen."""
 
     strategy: str
     checkpoint: str | None
     tree: str
     chain: bool
+    lossy: bool
     temperature: float
 
 
@@ -57,7 +59,13 @@ class Candidate:
     def kind(self) -> CandidateKind:
         chain = self.params.eagle_top_k == 1
         spec = self.spec
-        return CandidateKind(spec.strategy, spec.checkpoint, spec.tree, chain, self.temperature)
+        return CandidateKind(
+            spec.strategy, spec.checkpoint, spec.tree, chain, self.lossy, self.temperature
+        )
+
+    @property
+    def lossy(self) -> bool:
+        return self.strategy.is_lossy(self.params)
 
     @property
     def stats(self) -> Stats:
@@ -78,7 +86,8 @@ class Candidate:
 class Outcome:
     """The result of an experiment: all candidates with their short answers, the best of each kind
     with full ones, and these in terms of a serving engine. `costs`: of the target's passes over
-    several sequences, after `context` tokens."""
+    several sequences, after `context` tokens. `failed`: why those failed that are not among them,
+    by name."""
 
     screened: Sequence[Candidate]
     measured: Sequence[Candidate]
@@ -87,6 +96,7 @@ class Outcome:
     context: int
     prompts: int
     seconds: float
+    failed: Mapping[str, str] = field(default_factory=dict)
 
 
 def advice_document(outcome: Outcome, **facts: Any) -> Row:
@@ -99,6 +109,7 @@ def advice_document(outcome: Outcome, **facts: Any) -> Row:
         prompts=outcome.prompts,
         seconds=outcome.seconds,
         batch_size=1,
+        failed=outcome.failed,
         screened=[_figures(each, baseline_of(each, outcome.screened)) for each in outcome.screened],
         measured=rows,
         best=[_best(temperature, measured, rows) for temperature in temperatures],
@@ -133,6 +144,7 @@ def _figures(candidate: Candidate, baseline: Candidate) -> Row:
         "name": candidate.name,
         **spec_fields(candidate.spec),
         "temperature": candidate.temperature,
+        "lossy": candidate.lossy,
         "answers": len(candidate.answers),
         "prompts": len({answer.prompt for answer in candidate.answers}),
         "tokens": stats.emitted,
@@ -183,8 +195,8 @@ def _best(temperature: float, finalists: Sequence[Candidate], rows: Sequence[Row
     others = (each for each, _ in pairs if each is not best)
     ties = [other.name for other in others if (found := best.against(other)) and found.low <= 1.0]
     keys = (
-        "name", "strategy", "checkpoint", "pins", "speedup", "speedup_low", "speedup_high",
-        "interval", "answers", "prompts", "stops_paying_at",
+        "name", "strategy", "checkpoint", "pins", "lossy", "speedup", "speedup_low",
+        "speedup_high", "interval", "answers", "prompts", "stops_paying_at",
     )  # fmt: skip
     largest = max(map(int, row["batch_speedups"]))
     return {

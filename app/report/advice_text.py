@@ -11,6 +11,7 @@ from app.report.bench_text import figure_cells
 from app.report.page import Report, Section, aligned
 from app.report.plots import advice_figure
 from app.report.verdict import INCREDIBLE, exceeds_tau
+from app.strategies.lane_spec import without_temperature
 from app.text.plural import pluralize
 
 
@@ -71,10 +72,15 @@ def verdict(best: dict[str, Any], rows: list[dict[str, Any]], measured: bool) ->
     )
     doubt = "?" * exceeds_tau(best["speedup"], row["tokens_per_pass"])
     use = "Measure again; so far the best is" if doubt else "Use"
-    ties = f" (or {', '.join(map(_short, best['ties']))}: as fast here)" if best["ties"] else ""
+    lossy = {each["name"] for each in rows if each["lossy"]}
+    name, *ties = (
+        without_temperature(each) + " (lossy)" * (each in lossy)
+        for each in (best["name"], *best["ties"])
+    )
+    alike = f" (or {', '.join(ties)}: as fast here)" if ties else ""
     lines = [
-        f"→ {use} {_short(best['name'])}{ties}: {best['speedup']:.2f}{doubt} times as fast as the "
-        f"target alone ({sure})."
+        f"→ {use} {name}{alike}: {best['speedup']:.2f}{doubt} times as fast as the target alone "
+        f"({sure})."
     ]
     if any("?" in figure_cells(row, 0)[1] for row in rows):
         lines.append(INCREDIBLE)
@@ -95,14 +101,9 @@ def _table(title: str, rows: list[dict[str, Any]]) -> list[list[str]]:
     for row in rows:
         speed, times, spread, alpha, tau, same = figure_cells(row, row["answers"])
         spread = spread if alpha and row["answers"] > 1 else ""
-        name, answers = _short(row["name"]), str(row["answers"])
+        name, answers = without_temperature(row["name"]), str(row["answers"])
         table.append([name, speed, times, spread, alpha, tau, answers, same])
     return table
-
-
-def _short(name: str) -> str:
-    """A name without the temperature, which is in the heading."""
-    return name.partition(":temperature=")[0]
 
 
 def _by_note(
@@ -130,15 +131,21 @@ def _engine(entries: list[dict[str, Any]]) -> str:
 
 def _snippet_title(entries: list[dict[str, Any]]) -> str:
     speedups = " and ".join(f"{entry['speedup']:.2f}x" for entry in entries)
-    title = f"{_engine(entries)}: {_short(entries[0]['name'])}, {speedups} here"
+    title = f"{_engine(entries)}: {without_temperature(entries[0]['name'])}, {speedups} here"
     note = entries[0]["note"]
     return f"{title} ({note})" if note else title
 
 
 def _notes(document: dict[str, Any]) -> list[str]:
     notes = [f"{name}: not available: {why}." for name, why in document["unavailable"].items()]
+    notes += [f"{name}: failed: {why}." for name, why in document["failed"].items()]
     if document["first_turns_only"]:
         notes.append("Only the first turn of each conversation was answered.")
+    if (kept := document["kv_cache"]) != "none":
+        notes.append(
+            f"Every lane kept the target's keys and values in {kept}, which is lossy: same ids are "
+            "those of the target alone with such a cache."
+        )
     batches = document["batches"]
     notes.append(
         f"{pluralize(len(document['screened']), 'setting')} screened on short answers, the best of "

@@ -144,9 +144,8 @@ class Contest:
         return greedy and on_target and own.max_new_tokens == other.max_new_tokens
 
     def _lossy(self, name: str) -> bool:
-        strategy, params = self._strategy(name), self.params[name]
-        typical = strategy is not None and strategy.typical and params.acceptance == "typical"
-        return typical and not params.sampling.greedy
+        strategy = self._strategy(name)
+        return strategy is not None and strategy.is_lossy(self.params[name])
 
     def _strategy(self, name: str) -> Strategy | None:
         return STRATEGIES[self.specs[name].strategy] if name in self.specs else None

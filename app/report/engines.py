@@ -14,6 +14,7 @@ from typing import Any
 
 from app.strategies.registry import DRAFT_MODEL, EAGLE, LOOKUP, MEDUSA, SUFFIX
 from app.strategies.strategy import Strategy
+from app.text.repo_name import Repo, parse_repo
 
 MAX_NGRAM = 4  # the longest match of prompt lookup, as in decoding.drafters.lookup
 
@@ -46,7 +47,8 @@ class Choice:
     """A strategy with its settings. `gamma` is the longest draft in tokens, `top_k` the branches of
     EAGLE's tree (1: a chain), `nodes` the number that the target verifies in a pass, root included.
     With `other_tokenizer` a draft model's draft is read as text. `changed`: what loading made of
-    the models, such as a merged adapter, which engines do not know of."""
+    the models, such as a merged adapter, which engines do not know of. The fields after it are as
+    in the options of loading; the names of GGUF files are "" for models that are none."""
 
     target: str
     strategy: Strategy
@@ -57,6 +59,13 @@ class Choice:
     version: str = ""  # of an EAGLE head: eagle1, eagle3
     other_tokenizer: bool = False
     changed: str = ""
+    target_gguf: str = ""
+    gguf: str = ""  # of the drafter
+    quantize: str = "none"
+    quantize_draft: str = "none"
+    kv_cache: str = "none"
+    chat_template: str | None = None  # a file
+    trust_remote_code: bool = False
 
     @property
     def eagle_method(self) -> str | None:
@@ -85,45 +94,89 @@ class Engine:
     configure: Callable[[Choice], Snippet | None]
 
 
-def _split_revision(source: str) -> tuple[str, str | None]:
-    """A folder, or a hub id and its revision after @."""
-    name, _, revision = source.partition("@")
-    if not revision or source.startswith((".", "/", "~")) or Path(source).exists():
-        return source, None
-    return name, revision
+def _repo(source: str) -> Repo:
+    """The parts of a hub id; a folder or a file is a name only."""
+    found = None if _is_path(source) else parse_repo(source)
+    return found or Repo(source)
+
+
+def _is_path(source: str) -> bool:
+    return source.startswith((".", "/", "~")) or Path(source).exists()
 
 
 def _on_a_line(source: str, option: str) -> str:
     """A model as command-line arguments, with its revision as an option."""
-    name, revision = _split_revision(source)
-    return shlex.quote(name) + (f" {option} {shlex.quote(revision)}" if revision else "")
+    repo = _repo(source)
+    name = repo.name if repo.quant is None else f"{repo.name}:{repo.quant}"
+    return shlex.quote(name) + (f" {option} {shlex.quote(repo.revision)}" if repo.revision else "")
+
+
+def _served(choice: Choice, of_hub: bool) -> str | None:
+    """The target as command-line arguments; None for a GGUF file that can't be named on a line.
+    `of_hub`: the engine takes one of a repository by its quantization."""
+    target = choice.target
+    if choice.target_gguf and _is_path(target):
+        path = Path(target)
+        target = str(path if path.name == choice.target_gguf else path / choice.target_gguf)
+    elif choice.target_gguf and not (of_hub and _repo(target).quant):
+        return None
+    return _on_a_line(target, "--revision")
+
+
+def _loading(choice: Choice, fp8: str) -> str:
+    """Options of a server for how the models are loaded. `fp8`: its name of that cache."""
+    template, cache = choice.chat_template, choice.kv_cache
+    return (
+        " --trust-remote-code" * choice.trust_remote_code
+        + (f" --chat-template {shlex.quote(template)}" if template else "")
+        + (f" --kv-cache-dtype {fp8}" if cache == "fp8" else "")
+    )
+
+
+def _unsaid(choice: Choice, *, fp8: bool = False, template: bool = False) -> str:
+    """A line with a comment on what was measured and the configuration does not say; "" if there is
+    nothing. `fp8`, `template`: it does say such a cache, and the chat template."""
+    weights, draft, cache = choice.quantize, choice.quantize_draft, choice.kv_cache
+    facts = [
+        f"the target's weights in {weights}" if weights != "none" else "",
+        f"the draft model's weights in {draft}" if draft != "none" else "",
+        f"keys and values in {cache}" if cache != "none" and not (fp8 and cache == "fp8") else "",
+        f"the chat template {choice.chat_template!r}"
+        if choice.chat_template and not template
+        else "",
+    ]
+    told = "; ".join(filter(None, facts))
+    return f"# measured with {told}: not in this configuration\n" if told else ""
 
 
 def _vllm(choice: Choice) -> Snippet | None:
     method = choice.eagle_method
     known = {"method": method} if method else _VLLM.get(choice.strategy)
-    if known is None or not choice.is_chain:
+    served = _served(choice, of_hub=True)
+    if known is None or not choice.is_chain or served is None or choice.gguf:
         return None
     config, note = dict(known), _VLLM_NOTES.get(choice.strategy, "")
     if choice.other_tokenizer:
         config["use_heterogeneous_vocab"] = True
         note = "drafts only tokens that both vocabularies have, not text: expect less"
     if choice.source:
-        config["model"], revision = _split_revision(choice.source)
-        if revision:
-            config["revision"] = revision
+        repo = _repo(choice.source)
+        config["model"] = repo.name
+        if repo.revision:
+            config["revision"] = repo.revision
     config["num_speculative_tokens"] = choice.gamma
-    served, text = _on_a_line(choice.target, "--revision"), shlex.quote(json.dumps(config))
-    return Snippet(f"vllm serve {served} --speculative-config {text}", note)
+    text = f"vllm serve {served}{_loading(choice, 'fp8')}"
+    text += f" --speculative-config {shlex.quote(json.dumps(config))}"
+    return Snippet(_unsaid(choice, fp8=True, template=True) + text, note)
 
 
 def _sglang(choice: Choice) -> Snippet | None:
     algorithm = choice.eagle_method or _SGLANG.get(choice.strategy)
-    if algorithm is None or choice.other_tokenizer:
+    served = _served(choice, of_hub=False)
+    if algorithm is None or choice.other_tokenizer or served is None or choice.gguf:
         return None
     note, options = "a trie of n-grams, not the same lookup; needs CUDA", dict[str, int]()
-    parts = ["python -m sglang.launch_server", "--model-path"]
-    parts += [_on_a_line(choice.target, "--revision")]
+    parts = ["python -m sglang.launch_server --model-path", served + _loading(choice, "fp8_e4m3")]
     parts += ["--speculative-algorithm", algorithm.upper()]
     if choice.source:
         drafts = _on_a_line(choice.source, "--speculative-draft-model-revision")
@@ -132,18 +185,20 @@ def _sglang(choice: Choice) -> Snippet | None:
         note, options = "", {"num-steps": choice.gamma, "eagle-topk": width}
     options["num-draft-tokens"] = choice.gamma + 1 if choice.is_chain else choice.nodes
     parts += [f"--speculative-{name} {value}" for name, value in options.items()]
-    return Snippet(" ".join(parts), note)
+    return Snippet(_unsaid(choice, fp8=True, template=True) + " ".join(parts), note)
 
 
 def _tensorrt_llm(choice: Choice) -> Snippet | None:
     known = _TENSORRT_LLM.get(choice.strategy)
-    if known is None or choice.other_tokenizer or choice.eagle_method == "eagle":
+    unable = choice.other_tokenizer or choice.gguf or choice.eagle_method == "eagle"
+    if known is None or unable:
         return None
     fields = {**known, "max_draft_len": choice.gamma}
     note = "in a YAML file for trtllm-serve --config"
     if choice.source:
-        fields["speculative_model"], revision = _split_revision(choice.source)
-        if revision:
+        repo = _repo(choice.source)
+        fields["speculative_model"] = repo.name
+        if repo.revision:
             note += "; it takes no revision of what drafts: "
             note += f"download {choice.source}, name the folder"
     if not choice.is_chain:
@@ -155,12 +210,20 @@ def _tensorrt_llm(choice: Choice) -> Snippet | None:
     lines += [f"  {name}: {json.dumps(value)}" for name, value in fields.items()]
     if fields["decoding_type"] in _DRAFTED_OUTSIDE:
         lines.append("disable_overlap_scheduler: true")
-    return Snippet("\n".join(lines), note + _TENSORRT_LLM_NOTES.get(choice.strategy, ""))
+    if choice.trust_remote_code:
+        lines.append("trust_remote_code: true")
+    if choice.kv_cache == "fp8":
+        lines += ["kv_cache_config:", "  dtype: fp8"]
+    text = _unsaid(choice, fp8=True) + "\n".join(lines)
+    return Snippet(text, note + _TENSORRT_LLM_NOTES.get(choice.strategy, ""))
 
 
 def _transformers(choice: Choice) -> Snippet | None:
     write = _TRANSFORMERS.get(choice.strategy)
-    return None if write is None else write(choice)
+    if write is None:
+        return None
+    snippet = write(choice)
+    return Snippet(_unsaid(choice) + snippet.text, snippet.note)
 
 
 def _generate_by_lookup(choice: Choice) -> Snippet:
@@ -171,8 +234,15 @@ def _generate_by_lookup(choice: Choice) -> Snippet:
 
 
 def _generate_by_assistant(choice: Choice) -> Snippet:
-    name, revision = _split_revision(choice.source)
-    source = f"{name!r}, {revision=}" if revision else repr(name)
+    repo, path = _repo(choice.source), Path(choice.source)
+    folder = str(path.parent) if choice.gguf and path.name == choice.gguf else repo.name
+    arguments = {
+        "revision": repo.revision,
+        "gguf_file": choice.gguf,
+        "trust_remote_code": choice.trust_remote_code,
+    }
+    named = (f"{name}={value!r}" for name, value in arguments.items() if value)
+    source = ", ".join((repr(folder), *named))
     call, note = "model.generate(**inputs, assistant_model=assistant)", ""
     if choice.other_tokenizer:
         call = (

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from app.strategies.lane_spec import stem, without_temperature
 from app.strategies.registry import STRATEGIES
 from decoding.errors import InputError
 
@@ -55,7 +56,7 @@ def advice_figure(document: Row) -> Figure:
             """The rows at the temperature, which is removed from their names."""
             at = [row for row in rows if row["temperature"] == temperature]
             return [
-                {**row, "name": row["name"].partition(":temperature=")[0]}
+                {**row, "name": without_temperature(row["name"])}
                 for row in at
                 if row["speedup"] is not None
             ]
@@ -106,15 +107,17 @@ def _bars(axis: Axes, rows: Sequence[Row], title: str) -> None:
 
 
 def _lines_over(axis: Axes, name: str, rows: Sequence[Row], spread: bool = True) -> None:
-    """A line for each strategy with the same other settings."""
-    lines: defaultdict[tuple[str, ...], list[Row]] = defaultdict(list)
+    """A line for each strategy with the same checkpoint and other settings."""
+    lines: defaultdict[tuple[str, str | None, tuple[str, ...]], list[Row]] = defaultdict(list)
     for row in rows:
         if isinstance(row["pins"].get(name), int | float):
-            others = (f"{key}={value}" for key, value in row["pins"].items() if key != name)
+            told = {name}
             if name == "gamma" and "temperature" in row:  # the heading has it
-                others = (text for text in others if not text.startswith("temperature="))
-            lines[(str(row["strategy"]), *others)].append(row)
-    for number, (label, points) in enumerate(lines.items()):
+                told.add("temperature")
+            own = (f"{key}={value}" for key, value in row["pins"].items() if key not in told)
+            lines[str(row["strategy"]), row["checkpoint"], tuple(own)].append(row)
+    for number, ((strategy, checkpoint, others), points) in enumerate(lines.items()):
+        label = ":".join((stem(strategy, checkpoint), *others))
         points.sort(key=lambda row: row["pins"][name])
         axis.errorbar(
             [row["pins"][name] for row in points],
@@ -126,7 +129,7 @@ def _lines_over(axis: Axes, name: str, rows: Sequence[Row], spread: bool = True)
             if spread
             else None,
             color=_colour(points[0]), marker=MARKERS[number % len(MARKERS)], capsize=3,
-            label=_label(":".join(label)),
+            label=_label(label),
         )  # fmt: skip
     axis.axhline(1.0, color="grey", linewidth=1)
     axis.set_ylim(bottom=0.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,8 +34,17 @@ class LaneSpec:
 
     @property
     def stem(self) -> str:
-        """The beginning of its name: the strategy, and the name of a checkpoint of its own."""
-        return f"{self.strategy}:{Path(self.checkpoint).name}" if self.checkpoint else self.strategy
+        return stem(self.strategy, self.checkpoint)
+
+
+def stem(strategy: str, checkpoint: str | None) -> str:
+    """The beginning of a lane's name: the strategy, and the name of a checkpoint of its own."""
+    return f"{strategy}:{Path(checkpoint).name}" if checkpoint else strategy
+
+
+def without_temperature(name: str) -> str:
+    """A lane's name without the temperature in it."""
+    return re.sub(r":temperature=[^:#]*", "", name, count=1)
 
 
 def unique_name(wanted: str, taken: Collection[str]) -> str:

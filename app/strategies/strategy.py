@@ -11,6 +11,7 @@ from app.strategies.settings import SETTINGS
 if TYPE_CHECKING:
     from app.models.loaded import LoadedModels
     from decoding.drafters.base import Drafter
+    from decoding.params import Params
     from decoding.trees.static import Choices
 
 DEFAULT_TREE = "default"  # the one that a lane begins with
@@ -76,3 +77,7 @@ class Strategy:
     def is_baseline(self) -> bool:
         """The target alone, which the other lanes are compared with."""
         return self.on_target and not self.drafts
+
+    def is_lossy(self, params: Params) -> bool:
+        """Whether its text with `params` does not follow the target's distribution."""
+        return self.typical and params.acceptance == "typical" and not params.sampling.greedy

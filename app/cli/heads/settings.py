@@ -40,7 +40,7 @@ def write_best_settings(
 ) -> tuple[dict[str, Any], str]:
     """Measure for about so many `seconds`, and write what was fastest. Settings that `params` name
     are not varied. `accuracy`: of Medusa's heads, by rank. Returns facts for a document, and a
-    sentence."""
+    sentence. Raises InputError if none could be measured."""
     lanes = [LaneSpec(AUTOREGRESSIVE.name, AUTOREGRESSIVE.name), LaneSpec(kind, kind)]
     if kind == "medusa":
         medusa = models.drafters[kind]
@@ -52,11 +52,17 @@ def write_best_settings(
         head.config = replace(head.config, settings=EagleSettings())
     named = {name for name in TUNED if flat(params)[name] is not None}
     tried = candidates(lanes, models, params, chosen=named)
-    finalists, _ = Experiment(
+    experiment = Experiment(
         models, tried, prompts, params, Stop(models.eos), seed, seconds,
         lambda what, part: say(what),
-    ).compete()  # fmt: skip
-    best = max((each for each in finalists if each.strategy.drafts), key=lambda each: each.speed)
+    )  # fmt: skip
+    finalists = experiment.compete()
+    for name, why in experiment.failed.items():
+        say(f"{name} failed: {why}")
+    drafting = [each for each in finalists if each.strategy.drafts]
+    if not drafting:
+        raise InputError("no settings to write: each of them failed")
+    best = max(drafting, key=lambda each: each.speed)
     estimate = best.against(baseline_of(best, finalists))
     settings, what = _SETTINGS[kind](models, best)
     file = _write(models, kind, heads, settings)

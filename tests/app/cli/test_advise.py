@@ -10,6 +10,8 @@ import pytest
 
 from app.cli.advise_prompts import prompts_to_advise_on
 from app.config.settings import load_settings
+from app.engine.lane import Lane
+from decoding.params import Params
 from tests.conftest import FamilyFolders, Specchat
 
 PROMPTS = "\n".join(
@@ -90,6 +92,26 @@ def test_a_sweep_says_what_is_tried(specchat: Specchat, family_folders: FamilyFo
     document = json.loads(done.stdout)
     names = [row["name"] for row in document["screened"]]
     assert names == ["ar", "lookup:gamma=3", "lookup:gamma=5"]
+
+
+def test_a_setting_that_fails_is_named(
+    specchat: Specchat, family_folders: FamilyFolders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step = Lane.step
+
+    def broken(lane: Lane, params: Params) -> object:
+        if lane.spec.overrides.get("gamma") == 5:
+            raise RuntimeError("out of memory")
+        return step(lane, params)
+
+    monkeypatch.setattr(Lane, "step", broken)
+    done = specchat(
+        "advise", "--target", family_folders.target, "--strategies", "lookup", "--prompt", "the",
+        "--sweep", "gamma=3,5", "--temperature", "0", "--max-new-tokens", "6", "--seconds", "1",
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "lookup:gamma=5: failed: RuntimeError: out of memory." in done.stdout
+    assert "lookup:gamma=3 " in done.stdout
 
 
 def test_the_prompts_of_an_exported_conversation() -> None:

@@ -11,8 +11,11 @@ import pytest
 from app.engine.commands import Run, SetEnabled, StartAdvice, StopAdvice
 from app.engine.events import Advice, Event, RunFinished
 from app.engine.experiment import Experiment, candidates, present_and_free
+from app.engine.lane import Lane
 from app.models.loaded import LoadedModels
+from app.report.advice_document import Outcome, advice_document
 from app.strategies.lane_spec import LaneSpec
+from decoding.errors import InputError
 from decoding.params import Params
 from tests.support.listening import Listener, Open, ids_of, of
 
@@ -106,6 +109,40 @@ def test_what_is_cancelled_ends_before_its_next_round(family: LoadedModels) -> N
     with pytest.raises(InterruptedError):
         experiment.run()
     assert rounds == 21
+
+
+def test_a_setting_that_fails_leaves_the_others(
+    family: LoadedModels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lanes = [LaneSpec("ar", "ar"), LaneSpec("lookup", "lookup")]
+    params, step, breaks = Params(max_new_tokens=8), Lane.step, {"lookup:gamma=16"}
+
+    def broken(lane: Lane, params: Params) -> object:
+        if lane.spec.name in breaks:
+            raise RuntimeError("CUDA out of memory")
+        return step(lane, params)
+
+    def run() -> Outcome:
+        tried, stop = candidates(lanes, family, params), family.stop(True, ())
+        return Experiment(
+            family, tried, [[1, 2]], params, stop, 7, 0.1, lambda what, part: None
+        ).run()
+
+    monkeypatch.setattr(Lane, "step", broken)
+    outcome = run()
+    names = [f"lookup:gamma={gamma}" for gamma in (2, 4, 8, 16)]
+    assert outcome.failed == {names[3]: "RuntimeError: CUDA out of memory"}
+    assert [each.name for each in outcome.screened] == ["ar", *names[:3]]
+    assert [each.strategy.name for each in outcome.measured] == ["ar", "lookup"]
+    breaks.update(names)
+    outcome = run()
+    assert outcome.failed.keys() == set(names)
+    assert [each.name for each in outcome.measured] == ["ar"]
+    (best,) = advice_document(outcome)["best"]
+    assert best["name"] is None
+    breaks.add("ar")
+    with pytest.raises(InputError, match="ar: RuntimeError: CUDA out of memory"):
+        run()
 
 
 def test_every_setting_counts_for_the_progress(family: LoadedModels) -> None:

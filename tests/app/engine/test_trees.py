@@ -11,8 +11,12 @@ import torch
 from app.config.model_options import ModelOptions
 from app.engine.commands import AddLane, OpenModels, SetTree
 from app.engine.events import Event, LanesChanged, RoundFinished
+from app.engine.lane import Lane
+from app.models.load_models import load_models
 from app.strategies.lane_spec import LaneSpec
 from decoding.checkpoints.medusa import MedusaWeights, write_medusa
+from decoding.params import Params
+from decoding.tokenizing.stopping import Stop
 from tests.conftest import FamilyFolders
 from tests.support.listening import Open, ids_of, of
 
@@ -51,6 +55,15 @@ def test_another_tree_acts_at_the_next_round(with_heads: ModelOptions, open_sess
     assert (sizes(before), sizes(after), sizes(again)) == ({3}, {7}, {3})
     for events in (before, after, again):
         assert ids_of(events, "medusa") == ids_of(events, "ar")
+
+
+def test_a_tree_stays_when_the_caches_are_freed(with_heads: ModelOptions) -> None:
+    spec = LaneSpec("medusa", "medusa")
+    lane = Lane(spec, load_models(with_heads, lanes=(spec,)))
+    lane.set_tree("small")
+    lane.free_caches()
+    lane.generate([0, 2, 40], Params(max_new_tokens=12), 0, Stop())
+    assert lane.tree == "small" and lane.rounds[0].drafted == 7
 
 
 def test_other_lanes_have_no_trees(open_session: Open) -> None:

@@ -13,10 +13,10 @@ import torch
 from app.config.model_options import ModelOptions
 from app.models.checkpoint import find_checkpoint
 from app.models.download import is_whole, local_folder
-from app.models.hub import Repo, parse_repo
 from app.models.load_models import load_models
 from app.models.loading import load_target
 from app.strategies.lane_spec import LaneSpec
+from app.text.repo_name import Repo, parse_repo
 from app.text.units import format_bytes
 from decoding.errors import InputError
 from tests.conftest import FamilyFolders

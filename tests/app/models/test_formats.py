@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,7 @@ def test_a_gguf_file_is_answered_with(family_folders: FamilyFolders, tmp_path: P
     ids = models.encode([{"role": "user", "content": "the lazy fox"}])
     assert ids == original.encode([{"role": "user", "content": "the lazy fox"}])
     assert models.notes["target"] == "dequantized from tiny.gguf" and models.eos == {1}
+    assert models.gguf_files == {"target": "tiny.gguf"}
     answers = []
     for strategy in ("ar", "draft"):
         lane = Lane(LaneSpec(strategy, strategy), models)
@@ -157,12 +159,23 @@ def test_what_is_to_be_pasted_for_engines_says_what_was_merged(
     outcome = Experiment(models, tried, prompts, params, Stop(), 0, 0.1, silent).run()
     told = "measured: the target, with the adapter adapter merged"
     assert [choice.changed for choice in outcome.choices] == [told] * 2
+    assert {choice.trust_remote_code for choice in outcome.choices} == {False}
     models.notes["draft"] = "int8 weights"
+    models.options = replace(
+        models.options, quantize="nf4", quantize_draft="int8", trust_remote_code=True
+    )
+    models.gguf_files["target"] = "tiny.gguf"
     outcome = Experiment(models, tried, prompts, params, Stop(), 0, 0.1, silent).run()
     both = f"{told}; measured: the draft model, int8 weights"
     assert {choice.strategy.name: choice.changed for choice in outcome.choices} == {
         "draft": both, "ar": told
     }  # fmt: skip
+    loaded = {
+        (each.strategy.name, each.quantize, each.quantize_draft, each.target_gguf)
+        for each in outcome.choices
+    }
+    assert loaded == {("ar", "nf4", "none", "tiny.gguf"), ("draft", "nf4", "int8", "tiny.gguf")}
+    assert all(choice.trust_remote_code for choice in outcome.choices)
 
 
 def test_an_adapters_own_tokenizer_is_taken(family_folders: FamilyFolders, tmp_path: Path) -> None:

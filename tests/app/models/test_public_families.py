@@ -16,12 +16,12 @@ from app.config.families import PUBLIC_FAMILIES
 from app.config.model_options import ModelOptions
 from app.config.settings import Settings
 from app.models.assets import assets
-from app.models.hub import parse_repo
 from app.models.load_models import load_models
 from app.models.loading import load_tokenizer
 from app.models.public_families import MachineMemory, family_state, fetch, fits
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.roles import ROLES
+from app.text.repo_name import parse_repo
 from decoding.errors import InputError
 from tests.conftest import Specchat
 from tests.support.fake_hub import FakeHub, ask_only

@@ -7,7 +7,7 @@ from app.report.answer import Answer
 from app.report.engines import Choice
 from app.strategies.lane_spec import LaneSpec
 from decoding.cost.curve import BatchCosts, Curve
-from decoding.params import Params
+from decoding.params import Params, SamplingParams
 from decoding.stats import Stats
 
 
@@ -33,3 +33,20 @@ def test_a_speedup_that_can_be_is_advised_rather_than_one_above_tau() -> None:
     assert best(disturbed, sound) == "draft"  # τ is 2 and 3
     assert best(disturbed) == "medusa"
     assert best(disturbed, candidate("draft", 7.0, 20)) == "medusa"  # which does not pay
+
+
+def test_typical_acceptance_is_a_kind_of_its_own_where_it_is_lossy() -> None:
+    def candidate(acceptance: str, temperature: float) -> Candidate:
+        params = Params(SamplingParams(temperature), acceptance=acceptance)  # type: ignore[arg-type]
+        return Candidate(LaneSpec("medusa", acceptance), params)
+
+    exact, typical = candidate("exact", 0.7), candidate("typical", 0.7)
+    assert exact.kind != typical.kind and typical.lossy and not exact.lossy
+    assert candidate("exact", 0.0).kind == candidate("typical", 0.0).kind  # exact when greedy
+    plain = Candidate(LaneSpec("ar", "ar"), exact.params)
+    measured = [plain, typical]
+    costs = BatchCosts({1: Curve(((1, 1.0),))}, measured=True)
+    choices = [Choice("model", each.strategy, 2) for each in measured]
+    document = advice_document(Outcome(measured, measured, choices, costs, 9, 1, 9.0))
+    assert [row["lossy"] for row in document["measured"]] == [False, True]
+    assert [row["lossy"] for row in document["screened"]] == [False, True]

@@ -8,8 +8,9 @@ from app.report.advice_text import advice_sections, format_advice, verdict
 from app.report.verdict import INCREDIBLE
 
 ROW = {
-    "name": "draft:gamma=4:temperature=0", "temperature": 0.0, "tokens_per_second": 80.0,
-    "speedup": 2.0, "speedup_low": 1.8, "speedup_high": 2.2, "interval": "95% bootstrap",
+    "name": "draft:gamma=4:temperature=0", "temperature": 0.0, "lossy": False,
+    "tokens_per_second": 80.0, "speedup": 2.0, "speedup_low": 1.8, "speedup_high": 2.2,
+    "interval": "95% bootstrap",
     "answers": 12, "prompts": 6, "acceptance_rate": 0.8, "tokens_per_pass": 3.1, "matches_ar": 12,
     "batch_speedups": {"1": 2.0, "2": 1.5, "4": 0.9}, "stops_paying_at": 4, "largest_batch": 4,
     "ties": [],
@@ -31,6 +32,20 @@ def test_the_verdict_says_how_sure_it_is_and_up_to_which_batch_it_pays() -> None
         "Larger batches, estimated: 2.00x at 1, 1.50x at 2, 0.90x at 4; it still pays at 4, the "
         "largest tried.",
     ]
+
+
+def test_only_the_temperature_is_left_out_of_a_name() -> None:
+    pinned = {**ROW, "name": "draft:temperature=0.8:gamma=2", "ties": ["eagle:temperature=0.8#2"]}
+    use, _ = verdict(pinned, [pinned], True)
+    assert use.startswith("→ Use draft:gamma=2 (or eagle#2: as fast here): 2.00 times")
+
+
+def test_what_is_lossy_is_never_advised_without_a_word() -> None:
+    other = {**ROW, "name": "medusa", "lossy": True, "matches_ar": None}
+    use, _ = verdict({**ROW, **other, "ties": [ROW["name"]]}, [other, ROW], True)
+    assert use.startswith("→ Use medusa (lossy) (or draft:gamma=4: as fast here): 2.00 times")
+    use, _ = verdict({**ROW, "ties": ["medusa"]}, [other, ROW], True)
+    assert use.startswith("→ Use draft:gamma=4 (or medusa (lossy): as fast here): 2.00 times")
 
 
 def test_what_cannot_be_is_not_advised_without_a_word() -> None:
@@ -73,10 +88,10 @@ def entry(temperature: float, configuration: str | None, note: str = "") -> dict
 
 def test_one_configuration_for_two_temperatures_is_said_once() -> None:
     document: dict[str, Any] = {
-        "best": [ROW], "measured": [ROW], "screened": [ROW], "unavailable": {}, "prompts": 6,
-        "first_turns_only": False,
+        "best": [ROW], "measured": [ROW], "screened": [ROW], "unavailable": {}, "failed": {},
+        "prompts": 6, "first_turns_only": False,
         "batches": {"measured": False, "method": "estimated", "limits": "leaves out much"},
-        "seconds": 60.0, "device": "cpu", "dtype": "float32", "threads": 1,
+        "seconds": 60.0, "device": "cpu", "dtype": "float32", "kv_cache": "none", "threads": 1,
         "settings": {"seed": 5}, "engines": [entry(0.0, "serve"), entry(0.7, "serve")],
     }  # fmt: skip
     (snippet,) = advice_sections(document)[-2].snippets
@@ -84,8 +99,12 @@ def test_one_configuration_for_two_temperatures_is_said_once() -> None:
         "vLLM (0.33), temperature 0 and 0.7: draft:gamma=4, 2.00x and 1.30x here", "serve",
     )  # fmt: skip
     text = format_advice(document)
-    assert text.count("  serve") == 1
+    assert text.count("  serve") == 1 and "cache" not in text
+    cached = format_advice({**document, "kv_cache": "fp8"})
+    assert "kept the target's keys and values in fp8, which is lossy" in cached
     assert "draft:gamma=4   80.0    2.00x  1.80-2.20  80%  3.10       12  12 of 12" in text
+    broken = format_advice({**document, "failed": {"eagle": "out of memory"}})
+    assert "eagle: failed: out of memory." in broken
     document["engines"] = [entry(0.0, None, "can't")]
     document["engines"].append(entry(0.0, None, "can't") | {"engine": "SGLang"})
     both = "vLLM (0.33), temperature 0; SGLang (0.33), temperature 0: can't."

@@ -91,6 +91,63 @@ def test_a_revision_of_what_drafts_is_named_where_the_engine_takes_one() -> None
     assert snippet.note not in str(TENSORRT_LLM(Choice("t", DRAFT_MODEL, 4, source="org/small")))
 
 
+def test_how_the_models_were_loaded_is_an_option_where_the_engine_has_one() -> None:
+    choice = Choice(
+        "org/big", DRAFT_MODEL, 4, source="org/small", kv_cache="fp8", trust_remote_code=True,
+        chat_template="my chat.jinja",
+    )  # fmt: skip
+    for engine, cache in ((VLLM, "fp8"), (SGLANG, "fp8_e4m3")):
+        snippet = engine(choice)
+        assert snippet is not None and "#" not in snippet.text
+        given = options(snippet.text)
+        assert "--trust-remote-code" in given and given["--kv-cache-dtype"] == cache
+        assert given["--chat-template"] == "my chat.jinja"
+    template = "# measured with the chat template 'my chat.jinja': not in this configuration\n"
+    snippet = TENSORRT_LLM(choice)
+    assert snippet is not None and snippet.text.startswith(template)
+    assert snippet.text.endswith("\ntrust_remote_code: true\nkv_cache_config:\n  dtype: fp8")
+    snippet = TRANSFORMERS(choice)
+    assert snippet is not None and "('org/small', trust_remote_code=True)" in snippet.text
+
+
+def test_what_an_engine_has_no_option_for_is_said_in_a_comment() -> None:
+    choice = Choice(
+        "t", DRAFT_MODEL, 4, source="s", quantize="nf4", quantize_draft="int8", kv_cache="int8"
+    )
+    told = (
+        "# measured with the target's weights in nf4; the draft model's weights in int8; "
+        "keys and values in int8: not in this configuration"
+    )
+    plain = Choice("t", DRAFT_MODEL, 4, source="s")
+    for engine in (VLLM, SGLANG, TENSORRT_LLM, TRANSFORMERS):
+        snippet, same = engine(choice), engine(plain)
+        assert snippet is not None and same is not None
+        assert snippet.text.split("\n", 1) == [told, same.text]
+
+
+def test_gguf_files_go_only_where_they_can_be_read(tmp_path: Path) -> None:
+    of_hub = Choice("org/t", DRAFT_MODEL, 4, source="org/d:Q4_K_M@v2", gguf="d-Q4_K_M.gguf")
+    assert VLLM(of_hub) is None and SGLANG(of_hub) is None and TENSORRT_LLM(of_hub) is None
+    call = "from_pretrained('org/d', revision='v2', gguf_file='d-Q4_K_M.gguf')"
+    snippet = TRANSFORMERS(of_hub)
+    assert snippet is not None and call in snippet.text
+    file = tmp_path / "d.gguf"
+    file.touch()
+    call = f"from_pretrained({str(tmp_path)!r}, gguf_file='d.gguf')"
+    for source in (file, tmp_path):
+        snippet = TRANSFORMERS(Choice("t", DRAFT_MODEL, 4, source=str(source), gguf="d.gguf"))
+        assert snippet is not None and call in snippet.text
+        served = Choice(str(source), LOOKUP, 4, target_gguf="d.gguf")
+        for engine in (VLLM, SGLANG):
+            snippet = engine(served)
+            assert snippet is not None and f" {file} " in snippet.text
+    named = Choice("org/t:Q4_K_M@v2", LOOKUP, 4, target_gguf="t-Q4_K_M.gguf")
+    snippet = VLLM(named)
+    assert snippet is not None and "serve org/t:Q4_K_M --revision v2 " in snippet.text
+    assert SGLANG(named) is None
+    assert VLLM(Choice("org/t", LOOKUP, 4, target_gguf="t.gguf")) is None
+
+
 def test_a_folder_with_an_at_sign_is_no_revision(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,7 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytest.importorskip("matplotlib")
@@ -17,8 +18,8 @@ from app.report.plots import bench_figure
 from decoding.errors import InputError
 
 ROWS = [
-    {"name": name, "strategy": name.partition(":")[0], "pins": pins, "speedup": speedup,
-     "speedup_low": speedup - 0.1, "speedup_high": speedup + 0.2}
+    {"name": name, "strategy": name.partition(":")[0], "checkpoint": None, "pins": pins,
+     "speedup": speedup, "speedup_low": speedup - 0.1, "speedup_high": speedup + 0.2}
     for name, pins, speedup in (
         ("ar", {}, 1.0), ("draft:gamma=2", {"gamma": 2}, 1.5), ("draft:gamma=4", {"gamma": 4}, 1.8)
     )
@@ -67,6 +68,16 @@ def test_a_page_holds_everything_and_needs_no_network(tmp_path: Path) -> None:
 def test_plots_alone(name: str, begins: bytes, tmp_path: Path) -> None:
     write_report(tmp_path / name, Report("", [], DOCUMENT, bench_figure))
     assert (tmp_path / name).read_bytes().startswith(begins)
+
+
+def test_each_checkpoint_has_a_line_of_its_own() -> None:
+    rows = [
+        {**row, "checkpoint": checkpoint} for checkpoint in ("a/one", "b/two") for row in ROWS[1:]
+    ]
+    axis = bench_figure({**DOCUMENT, "contestants": rows}).axes[1]
+    assert axis.get_legend_handles_labels()[1] == ["draft:one", "draft:two"]
+    points = [line for line in axis.lines if line.get_marker() in ("o", "s")]
+    assert [np.asarray(line.get_xdata()).tolist() for line in points] == [[2, 4], [2, 4]]
 
 
 def test_an_older_report_stays_where_the_new_one_fails(

@@ -22,10 +22,11 @@ AR = {
     "speedup_low": 1.0, "speedup_high": 1.0, "batch_speedups": {}, "matches_ar": None,
 }  # fmt: skip
 DOCUMENT: dict[str, Any] = {
-    "best": [BEST], "measured": [BEST, AR], "screened": [BEST, AR], "unavailable": {}, "prompts": 6,
-    "first_turns_only": False,
+    "best": [BEST], "measured": [BEST, AR], "screened": [BEST, AR], "unavailable": {}, "failed": {},
+    "prompts": 6, "first_turns_only": False,
     "batches": {"measured": False, "method": "estimated", "limits": "leaves out much"},
-    "seconds": 60.0, "device": "cpu", "dtype": "float32", "threads": 1, "settings": {"seed": 5},
+    "seconds": 60.0, "device": "cpu", "dtype": "float32", "kv_cache": "none",
+    "threads": 1, "settings": {"seed": 5},
     "engines": [entry(0.0, "serve --one"), {**entry(0.0, "two: 2"), "engine": "SGLang"}],
 }  # fmt: skip
 SIZES = [(100, 30), (60, 24)]
