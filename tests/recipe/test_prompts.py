@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.models.assets import examples
-from assets.demo.recipe.prompts import LONG_TURNS, as_typed, questions
+from assets.demo.recipe.prompts import LONG_TURNS, questions, spellings
 from decoding.training.data import Record
 
 
@@ -23,11 +23,11 @@ def test_conversations_examples_and_long_ones() -> None:
     assert found[-3:] == [rest[:first], rest[first:second], rest[second:]]
 
 
-def test_as_people_type() -> None:
-    assert as_typed("What is EAGLE?") == [
+def test_spellings_of_a_question() -> None:
+    assert spellings("What is EAGLE?") == [
         "What is EAGLE?",
         "what is eagle?",
         "What is EAGLE",
         "what is eagle",
     ]
-    assert as_typed("hi") == ["hi"]
+    assert spellings("hi") == ["hi"]

@@ -26,7 +26,7 @@ def asked(record: Record) -> list[str]:
     return [message["content"] for message in record["messages"] if message["role"] == "user"]
 
 
-def as_typed(question: str) -> list[str]:
+def spellings(question: str) -> list[str]:
     """A question with and without its capital letter and its mark."""
     bare = question.rstrip("?.!")
     return list(dict.fromkeys((question, question.lower(), bare, bare.lower())))
@@ -37,7 +37,7 @@ def questions(records: Sequence[Record], count: int, long: int) -> Iterator[list
     as there are turns for."""
     yield from map(asked, records[:count])
     for example in examples():
-        yield from ([typed] for turn in example.turns for typed in as_typed(turn))
+        yield from ([typed] for turn in example.turns for typed in spellings(turn))
     rest = (turn for record in records[count:] for turn in asked(record))
     for _ in range(long):
         if turns := list(islice(rest, LONG_TURNS)):
