@@ -27,7 +27,7 @@ from decoding.cost.curve import BatchCosts
 from decoding.cost.measure import PROMPT
 from decoding.drafters.eagle import EagleTree, default_tree
 from decoding.drafters.eagle_head import EagleHead
-from decoding.errors import InputError
+from decoding.errors import InputError, describe
 from decoding.params import Params, flat, with_settings
 from decoding.tokenizing.stopping import Stop
 
@@ -162,7 +162,7 @@ class Experiment:
         self.report("warming up", None)
         self._open_lanes()
         self.begun = time.perf_counter()
-        contestants = self._contestants(self.candidates, SCREENED_TOKENS)
+        contestants = self._contestants(self._able(self.candidates), SCREENED_TOKENS)
         used = self._screen(contestants)
         best = best_of_each_kind(self._able(self.candidates))
         finalists = [Candidate(each.spec, each.params) for each in best]
@@ -176,14 +176,25 @@ class Experiment:
     def _open_lanes(self) -> None:
         """Open a lane for all candidates of a kind at any temperature: they share its cache, and
         the prompt's keys and values."""
+        alike: dict[CandidateKind, list[Candidate]] = {}
         for each in self.candidates:
-            kind = _lane_key(each.kind)
-            if kind not in self.lanes:
-                self._check_cancelled()
-                self.lanes[kind] = lane = Lane(each.spec, self.models)
-                if each.spec.tree in lane.trees:
-                    lane.set_tree(each.spec.tree)
-                lane.warm_up()
+            alike.setdefault(_lane_key(each.kind), []).append(each)
+        for kind, among in alike.items():
+            self._check_cancelled()
+            try:
+                self.lanes[kind] = self._open_lane(among[0].spec)
+            except Exception as error:
+                why = describe(error)
+                if among[0].strategy.is_baseline:
+                    raise InputError(f"{among[0].name}: {why}") from error
+                self.failed |= {each.name: why for each in among}
+
+    def _open_lane(self, spec: LaneSpec) -> Lane:
+        lane = Lane(spec, self.models)
+        if spec.tree in lane.trees:
+            lane.set_tree(spec.tree)
+        lane.warm_up()
+        return lane
 
     def _lane_of(self, candidate: Candidate) -> Lane:
         return self.lanes[_lane_key(candidate.kind)]
@@ -209,7 +220,7 @@ class Experiment:
     def _screen(self, contestants: Mapping[str, Contestant]) -> int:
         """Answer prompts until one candidate of each kind is left, or the time is over. Returns the
         number of prompts."""
-        left, prompts = list(self.candidates), self.prompts
+        left, prompts = self._able(self.candidates), self.prompts
         for turn in range(len(prompts)):
             what = f"prompt {turn + 1} of {len(prompts)}"
             self._answer(left, contestants, turn, turn, f"screening, {what}: setting")

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from app.servers.usage import Drafting
+from app.text.numbers import whole_number
 from decoding.json_text import parse_json
 
 Counters = Mapping[str, float]
@@ -119,9 +120,10 @@ def _histogram(value: object) -> tuple[int, ...]:
         return ()
     counts: dict[int, int] = {}
     for length, n in value.items():
-        if not (str(length).isdecimal() and int(length) <= 1024 and isinstance(n, int) and n >= 0):
+        depth = whole_number(str(length), 1024)
+        if depth is None or not isinstance(n, int) or n < 0:
             return ()
-        counts[int(length)] = n
+        counts[depth] = n
     return tuple(counts.get(length, 0) for length in range(max(counts, default=-1) + 1))
 
 

@@ -145,6 +145,34 @@ def test_a_setting_that_fails_leaves_the_others(
         run()
 
 
+def test_a_lane_that_fails_while_warming_up_leaves_the_others(
+    family: LoadedModels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lanes = [LaneSpec("ar", "ar"), LaneSpec("suffix", "suffix"), LaneSpec("lookup", "lookup")]
+    params, warm_up, breaks = Params(max_new_tokens=8), Lane.warm_up, {"suffix"}
+
+    def broken(lane: Lane) -> None:
+        if lane.spec.strategy in breaks:
+            raise RuntimeError("CUDA out of memory")
+        warm_up(lane)
+
+    def run() -> Outcome:
+        tried, stop = candidates(lanes, family, params), family.stop(True, ())
+        return Experiment(
+            family, tried, [[1, 2]], params, stop, 7, 0.1, lambda what, part: None
+        ).run()
+
+    monkeypatch.setattr(Lane, "warm_up", broken)
+    outcome = run()
+    assert outcome.failed == {
+        f"suffix:gamma={gamma}": "RuntimeError: CUDA out of memory" for gamma in (2, 4, 8, 16)
+    }
+    assert [each.strategy.name for each in outcome.measured] == ["ar", "lookup"]
+    breaks.add("ar")
+    with pytest.raises(InputError, match="ar: RuntimeError: CUDA out of memory"):
+        run()
+
+
 def test_every_setting_counts_for_the_progress(family: LoadedModels) -> None:
     """Also while a single prompt is screened, which takes most of the time."""
     lanes = [LaneSpec("ar", "ar"), LaneSpec("lookup", "lookup")]
