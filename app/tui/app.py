@@ -353,7 +353,8 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         yield from commands(self, self.main)
         if self.state.stopped:
-            what = "From where they were stopped (Enter in the empty prompt)"
+            runs = self.state.keys["prompt.run"]
+            what = f"From where they were stopped ({runs} in the empty prompt)"
             yield SystemCommand("Continue stopped answers", what, self.action_continue)
         if self.state.replay is None:
             what = "The seed of the next answers: the same one gives the same tokens"

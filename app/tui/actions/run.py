@@ -112,9 +112,10 @@ class RunActions(AppBase):
     def _say_which_keys(self) -> None:
         """A hint for users who type other programs' commands."""
         keys = self.state.keys
-        leave, helps, all_keys = (keys[name] for name in ("app.quit", "app.help", "app.palette"))
+        names = ("app.quit", "app.help", "app.palette", "prompt.run")
+        leave, helps, all_keys, runs = (keys[name] for name in names)
         opens = f"{leave} quits, {helps} opens help, {all_keys} lists all commands"
-        self.show_notice(f"{opens}; Enter sends this text")
+        self.show_notice(f"{opens}; {runs} sends this text")
 
     @on(Prompt.Changed)
     def clear_notice(self) -> None:

@@ -119,7 +119,7 @@ REJECTIONS = [
              "mean q. A well-calibrated drafter is right as often as it says."),
 ]  # fmt: skip
 METRICS = [
-    ("stopped", "by you, before it was done; Enter in the empty prompt continues. error: the "
+    ("stopped", "by you, before it was done; run with an empty prompt to continue. error: the "
                 "reason is in the pane."),
     ("length", "the answer has as many tokens as were asked for, or the context is full."),
     ("tok", "tokens of the answer; the first comes from the prefill."),

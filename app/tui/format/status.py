@@ -81,7 +81,7 @@ def placeholder(state: AppState) -> str:
     if state.example and not state.queued:
         return state.example
     if state.stopped:
-        return "Ask the next question; Enter continues this one"
+        return f"Ask the next question; {state.keys['prompt.run']} continues this one"
     if state.turns:
         return "Ask the next question"
     return f"Ask something, {state.keys['app.examples']} has examples"
@@ -141,7 +141,8 @@ def status_left(state: AppState, verdict: Verdict | None = None, commands: str =
     if commands and state.replay is None:
         return [Part(commands, "$quiet", 1)]
     if state.stopped:
-        return [Part("Stopped: Enter in the empty prompt continues", "$primary")]
+        runs = state.keys["prompt.run"]
+        return [Part(f"Stopped: {runs} in the empty prompt continues", "$primary")]
     if verdict is not None:
         return [Part(verdict.short, "bold $foreground")]
     if state.answers_differ and (leader := state.goes_on_from):

@@ -94,9 +94,9 @@ STEPS = (
     ),
     Step(
         "Your turn",
-        "Type a question and press Enter; {app_examples} has examples. After a run {run_pause} "
-        "replays it in slow motion. {app_help} explains all keys and terms, {app_palette} lists "
-        "all commands.",
+        "Type a question and press {prompt_run}; {app_examples} has examples. After a run "
+        "{run_pause} replays it in slow motion. {app_help} explains all keys and terms, "
+        "{app_palette} lists all commands.",
         "LanePane, #scores, #controls, #status, #title",
     ),
 )

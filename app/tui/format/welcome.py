@@ -25,8 +25,9 @@ def welcome(state: AppState) -> list[str]:
     if topics := topics_of_demo(state):
         lines.append(f"The demo is a tiny model that knows a little of {topics}.")
     if state.example and not state.running and not state.queued:
-        tour = state.keys["app.help"]
-        lines.append(f"Enter asks the question below; typing replaces it. {tour} shows you around.")
+        runs, tour = state.keys["prompt.run"], state.keys["app.help"]
+        asks = f"{runs} asks the question below; typing replaces it"
+        lines.append(f"{asks}. {tour} shows you around.")
     return lines
 
 

@@ -143,6 +143,15 @@ VIEW_KEYS = [
     ),
 ]  # fmt: skip
 
+PROMPT_KEYS = [
+    Binding(
+        "enter", "submit", "Run", id="prompt.run",
+        tooltip="Answer the prompt in every lane that is on; empty, after a stop: continue",
+    ),
+    key("ctrl+j,shift+enter", "newline", "New line", "prompt.newline", "Insert a line break"),
+    key("ctrl+d", "erase_or_leave", "Erase", "prompt.erase",
+        "Erase the next character; in an empty prompt, say how to quit"),
+]  # fmt: skip
 CURSOR_KEYS = [
     key("right", "screen.cursor(1)", "Next token", "cursor.next", "The next token of the answer"),
     key("left", "screen.cursor(-1)", "Previous token", "cursor.before", "The previous token"),

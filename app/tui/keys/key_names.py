@@ -10,7 +10,14 @@ from textual.binding import Binding, BindingsMap, BindingType
 from textual.keys import format_key
 from textual.widget import Widget
 
-from app.tui.keys.bindings import APP_KEYS, CURSOR_KEYS, RUN_KEYS, SEARCH_KEYS, VIEW_KEYS
+from app.tui.keys.bindings import (
+    APP_KEYS,
+    CURSOR_KEYS,
+    PROMPT_KEYS,
+    RUN_KEYS,
+    SEARCH_KEYS,
+    VIEW_KEYS,
+)
 
 WORDS = {"escape": "Esc", "enter": "Enter", "backspace": "Backspace"}
 
@@ -42,7 +49,7 @@ def first_key(widget: Widget, action: str) -> str:
 
 def key_labels(keymap: Mapping[str, str]) -> dict[str, str]:
     """The label of each action's first key, by the binding's id."""
-    bindings = [*RUN_KEYS, *VIEW_KEYS, *APP_KEYS, *CURSOR_KEYS, *SEARCH_KEYS]
+    bindings = [*RUN_KEYS, *VIEW_KEYS, *APP_KEYS, *PROMPT_KEYS, *CURSOR_KEYS, *SEARCH_KEYS]
     return {str(each.id): key_label(each.key) for each in reversed(apply_keymap(bindings, keymap))}
 
 

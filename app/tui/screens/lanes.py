@@ -165,7 +165,8 @@ class MainScreen(LanesLayout):
             self.engine.send(SetEnabled(name, lane.enabled))
             stopped = lane.enabled and lane.phase is Phase.STOPPED
             later = " when the others are done" * state.running
-            then = f": Enter in the empty prompt continues it{later}" * stopped
+            runs = state.keys["prompt.run"]
+            then = f": {runs} in the empty prompt continues it{later}" * stopped
             state.show_notice(f"{state.label(name)} is {'on' if lane.enabled else 'off'}{then}")
             state.choose_leader()
             if state.leader != leader:

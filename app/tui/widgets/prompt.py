@@ -8,14 +8,13 @@ from dataclasses import dataclass
 
 from textual import events
 from textual.actions import SkipAction
-from textual.binding import Binding
 from textual.document._document import EditResult
 from textual.document._edit import Edit
 from textual.dom import DOMNode
 from textual.message import Message
 from textual.widgets import TextArea
 
-from app.tui.keys.bindings import APP_KEYS, RUN_KEYS, VIEW_KEYS
+from app.tui.keys.bindings import APP_KEYS, PROMPT_KEYS, RUN_KEYS, VIEW_KEYS
 from app.tui.keys.key_names import active_bindings
 
 UNKNOWN_TO_TEXTUAL = {"minus": "-", "plus": "+", "slash": "/"}  # which character a key types
@@ -24,20 +23,7 @@ UNKNOWN_TO_TEXTUAL = {"minus": "-", "plus": "+", "slash": "/"}  # which characte
 class Prompt(TextArea):
     """A TextArea, because an Input keeps only the first line of a paste."""
 
-    BINDINGS = [
-        Binding(
-            "enter", "submit", "Run", id="prompt.run",
-            tooltip="Answer the prompt in every lane that is on; empty, after a stop: continue",
-        ),
-        Binding(
-            "ctrl+j,shift+enter", "newline", "New line", False, id="prompt.newline",
-            tooltip="Insert a line break",
-        ),
-        Binding(
-            "ctrl+d", "erase_or_leave", "Erase", False, id="prompt.erase",
-            tooltip="Erase the next character; in an empty prompt, say how to quit",
-        ),
-    ]  # fmt: skip
+    BINDINGS = [*PROMPT_KEYS]
 
     @dataclass
     class Submitted(Message):

@@ -17,10 +17,11 @@ from app.config.presets import Presets
 from app.engine.commands import Pause, Run, Stop
 from app.engine.events import RunRejected, SamplingTest
 from app.models.library import ModelLibrary
-from app.tui.keys.bindings import APP_KEYS, RUN_KEYS, VIEW_KEYS
+from app.tui.keys.bindings import APP_KEYS, PROMPT_KEYS, RUN_KEYS, VIEW_KEYS
 from app.tui.keys.key_names import compact_keys, key_label
 from app.tui.screens import models
 from app.tui.screens.presets import PresetsScreen
+from app.tui.state.lane_state import Phase
 from app.tui.user_keymap import binding_scopes, check_keymap
 from app.tui.widgets.prompt import Prompt
 from tests.support.scripted import prefilled, stepped
@@ -28,7 +29,7 @@ from tests.support.stage import Play
 
 
 def test_every_key_has_an_id_and_a_tooltip() -> None:
-    bindings = [*RUN_KEYS, *VIEW_KEYS, *APP_KEYS]
+    bindings = [*RUN_KEYS, *VIEW_KEYS, *APP_KEYS, *PROMPT_KEYS]
     assert all(binding.id and binding.tooltip for binding in bindings)
     assert len({binding.id for binding in bindings}) == len(bindings)
 
@@ -263,6 +264,11 @@ async def test_no_text_speaks_of_a_key_that_was_changed(
                 assert isinstance(app.screen, PresetsScreen)
                 await look(app.screen.action_save)
             await look(app.pop_screen)
+        for lane in app.state.lanes.values():
+            lane.phase = Phase.STOPPED
+        main.action_lane(1)
+        continues = f"{keys['prompt.run']} in the empty prompt continues"
+        assert continues in await look(main.action_toggle_here)
         await look(app.action_help)
         lanes = " ".join(keys[f"view.lane{number}"] for number in range(1, 6))
         assert lanes in said(stage.help_text)
