@@ -191,8 +191,8 @@ class AppBase(App[None]):
         """Suffix for a notice about new settings of the run: which overrides of the lane in focus
         win over them. Empty if it follows them."""
         lane, params = self.lane_here, with_settings(self.state.params, values)
-        own = describe_overrides(lane, params, values) if lane else ""
-        return f"; {self.state.label(lane.info.name)} keeps its own {own}" if lane and own else ""
+        kept = describe_overrides(lane, params, values) if lane else ""
+        return f"; {self.state.label(lane.info.name)} keeps its own {kept}" if lane and kept else ""
 
     def begin_conversation(self, changed: Mapping[str, Any] | None = None) -> None:
         """Start a new conversation with the next turn. `changed`: settings that differ from now on,

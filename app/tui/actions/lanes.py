@@ -97,9 +97,9 @@ class LaneActions(AppBase):
         else:
             overrides = self.state.lanes[event.lane].info.overrides
             self.change_overrides(event.lane, {**overrides, **event.values})
-        own = None if event.lane is None else self.state.lanes[event.lane]
+        overriding = None if event.lane is None else self.state.lanes[event.lane]
         for spec in SLIDERS:
-            if spec.name in event.values and (why := why_idle(spec, self.state, own)):
+            if spec.name in event.values and (why := why_idle(spec, self.state, overriding)):
                 self.show_notice(f"{spec.label} has no effect now: {why}")
 
     def action_models(self) -> None:

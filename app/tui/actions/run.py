@@ -141,8 +141,9 @@ class RunActions(AppBase):
     def action_redraw(self) -> None:
         """Answer the last question once more with other draws."""
         state = self.state
-        own = [lane.effective_params(state.params) for lane in state.lanes.values() if lane.active]
-        if state.turns and own and all(params.sampling.greedy for params in own):
+        lanes = [lane for lane in state.lanes.values() if lane.active]
+        in_force = [lane.effective_params(state.params) for lane in lanes]
+        if state.turns and lanes and all(params.sampling.greedy for params in in_force):
             leave, key = state.keys["run.stop"], state.keys["view.temperature"]
             keys = f"{leave}, then {key}" if self.main.writing else key
             always = "At temperature 0 the answer is always the same"

@@ -80,15 +80,15 @@ def introduction(info: LaneInfo) -> str:
     return "\n".join(filter(None, (STRATEGIES[info.strategy].summary, info.note)))
 
 
-def settings_in_title(lane: LaneState, own: Params) -> list[str]:
-    """Its gamma, and a star after each override: γ4, γ2* T0.8*, or * alone. `own`: the lane's
-    effective settings."""
+def settings_in_title(lane: LaneState, effective: Params) -> list[str]:
+    """Its gamma, and a star after each override: γ4, γ2* T0.8*, or * alone. `effective`: the
+    settings in force."""
     overrides = lane.info.overrides
     facts = []
-    if (gamma := lane.gamma(own)) is not None:
+    if (gamma := lane.gamma(effective)) is not None:
         facts.append(f"γ{gamma}{'*' * ('gamma' in overrides)}")
     if "temperature" in overrides:
-        facts.append(f"T{own.sampling.temperature:g}*")
+        facts.append(f"T{effective.sampling.temperature:g}*")
     if lane.info.endpoint is not None:
         facts.append("over HTTP")
     if overrides and not any(fact.endswith("*") for fact in facts):

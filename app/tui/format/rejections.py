@@ -110,10 +110,10 @@ def comparison_lines(
     names = [*(["says"] if claimed else []), *others]
     heading = "".join(f"{name:>{COMPARED_CELLS}}" for name in ("here", *names))
     yield Content.styled(f"{'1st guess right':<{NAME_CELLS}}{heading}", "$quiet")
-    own, found = counts.by_level, [other.by_level for other in others.values()]
+    here, found = counts.by_level, [other.by_level for other in others.values()]
     claimed_rates = dict(enumerate(claimed, 1))
-    for depth in sorted({*own, *claimed_rates, *(depth for depths in found for depth in depths)}):
-        rates = [_first_rate(own, depth), *([claimed_rates.get(depth)] if claimed else [])]
+    for depth in sorted({*here, *claimed_rates, *(depth for depths in found for depth in depths)}):
+        rates = [_first_rate(here, depth), *([claimed_rates.get(depth)] if claimed else [])]
         rates += [_first_rate(depths, depth) for depths in found]
         yield _rates(f"{level} {depth}", rates)
     kinds, other_kinds = counts.by_kind, [other.by_kind for other in others.values()]

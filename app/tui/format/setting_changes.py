@@ -67,6 +67,6 @@ def _in_force(lane: LaneState, params: Params) -> dict[str, str]:
     return texts
 
 
-def _texts(lane: LaneState, own: Params, specs: Iterable[SliderSpec]) -> dict[str, str]:
-    values = flat(own) | {"gamma": lane.gamma_in(own)}
+def _texts(lane: LaneState, effective: Params, specs: Iterable[SliderSpec]) -> dict[str, str]:
+    values = flat(effective) | {"gamma": lane.gamma_in(effective)}
     return {spec.name: f"{spec.label} {spec.scale.text(values[spec.name])}" for spec in specs}

@@ -88,9 +88,9 @@ class PresetsScreen(SavedList[str, tuple[str, dict[str, Any]]]):
 
     def action_save(self) -> None:
         here = self.here
-        own = here if here and here not in self._coming else ""
+        name = here if here and here not in self._coming else ""
         what = f"Enter saves the sliders, no lane's own (*) · {first_key(self, 'leave')} cancels"
-        self.ask_name(own, what, self._save)
+        self.ask_name(name, what, self._save)
 
     def _save(self, name: str) -> None:
         self._presets.save(name, self._present)

@@ -138,11 +138,11 @@ class LaneState:
         """The run's settings with the lane's overrides."""
         return with_settings(params, self.info.overrides)
 
-    def gamma(self, own: Params) -> str | None:
-        """The gamma in force under its `own` effective settings. For "auto" it is "a" and the
+    def gamma(self, effective: Params) -> str | None:
+        """The gamma in force under its `effective` settings. For "auto" it is "a" and the
         newest round's, "a off" where rounds draft nothing, or after the run the most frequent one,
         because the last rounds are cut short. None for a strategy that does not draft."""
-        gamma = self.gamma_in(own)
+        gamma = self.gamma_in(effective)
         if gamma != "auto" or not self.round_events:
             return gamma
         if self.phase is Phase.RUNNING:
@@ -152,13 +152,13 @@ class LaneState:
             now = self._most_frequent_gamma
         return f"a{now or ' off'}"
 
-    def gamma_in(self, own: Params) -> str | None:
+    def gamma_in(self, effective: Params) -> str | None:
         """The gamma that the lane's settings give; limited by the depth of a static tree."""
         if not self.info.default_gamma:
             return None
-        if own.gamma is None:
+        if effective.gamma is None:
             return str(self.info.trees.get(self.tree, self.info.default_gamma))
-        return "auto" if own.gamma == "auto" else str(self._reachable(own.gamma))
+        return "auto" if effective.gamma == "auto" else str(self._reachable(effective.gamma))
 
     def _reachable(self, gamma: int) -> int:
         """No larger gamma makes a difference to a drafter of one pass, which has so many heads, or

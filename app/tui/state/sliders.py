@@ -114,19 +114,19 @@ def list_settings(values: Mapping[str, Any]) -> str:
     )
 
 
-def why_idle(spec: SliderSpec, state: AppState, own: LaneState | None = None) -> str | None:
-    """Why a slider has no effect at the moment, None if it has. `own`: the only lane that it acts
-    on."""
+def why_idle(spec: SliderSpec, state: AppState, overriding: LaneState | None = None) -> str | None:
+    """Why a slider has no effect at the moment, None if it has. `overriding`: the lane whose
+    override it shows, the only one that it acts on."""
 
     def uses(lane: LaneState) -> bool:
         return lane.active and spec.name in lane.strategy.settings
 
     lanes = [lane for lane in state.lanes.values() if uses(lane)]
-    if own is not None:
-        lanes = [own] if own.active else []
+    if overriding is not None:
+        lanes = [overriding] if overriding.active else []
     if not lanes:
         return "no lane that is on uses it"
-    free = [lane for lane in lanes if own or spec.name not in lane.info.overrides]
+    free = [lane for lane in lanes if overriding or spec.name not in lane.info.overrides]
     if not free:
         return "every lane that uses it has its own value"
     if spec.greedy and all(lane.effective_params(state.params).sampling.greedy for lane in free):

@@ -178,9 +178,9 @@ class UndoStack:
         before, self._present = self._present or first, present
         if self._expected is not None:
             if present.params != self._expected.params:  # those of an undo are there at once
-                own = replace(self._expected, params=present.params)
-                self._add(self._expected, own, now)
-                self._expected = own
+                merged = replace(self._expected, params=present.params)
+                self._add(self._expected, merged, now)
+                self._expected = merged
             if present == self._expected or now > self._until:
                 self._expected = None
         elif before != present:

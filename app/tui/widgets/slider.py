@@ -53,7 +53,7 @@ class Slider(Widget, can_focus=True):
     class Changed(Message):
         slider: Slider
         value: Value
-        own: str | None  # the lane whose override it is
+        lane: str | None  # whose override it is; None: the setting of the run
         step: bool  # one of several that are one change: of a key, a drag or the wheel
 
     class Typing(Message):
@@ -82,7 +82,7 @@ class Slider(Widget, can_focus=True):
         self.scale = scale
         self.value = value
         self.default = default
-        self.own: str | None = None  # the lane whose override is shown
+        self.lane: str | None = None  # whose override is shown
         self.typed: str | None = None  # a number that is being typed
         self._refused = False  # it is not on the scale; the next digit begins another one
         self._tip = ""
@@ -171,10 +171,10 @@ class Slider(Widget, can_focus=True):
             self.scale = scale
             self.refresh()
 
-    def set_own(self, own: str | None) -> None:
-        """Mark the slider as showing a lane's override."""
-        if own != self.own:
-            self.own = own
+    def set_lane(self, lane: str | None) -> None:
+        """Mark the slider as showing the override of a lane, or none."""
+        if lane != self.lane:
+            self.lane = lane
             self.refresh()
 
     def set_idle(self, idle: bool, why: str) -> None:
@@ -197,7 +197,7 @@ class Slider(Widget, can_focus=True):
     def _choose(self, value: Value, *, step: bool = False) -> None:
         if value != self.value:
             self.show(value)
-            self.post_message(self.Changed(self, value, self.own, step))
+            self.post_message(self.Changed(self, value, self.lane, step))
 
     def action_step(self, steps: int) -> None:
         self._leave()
@@ -261,7 +261,7 @@ class Slider(Widget, can_focus=True):
         knob = round(self.scale.position(self.value) / self.scale.last * (cells - 1))
         style = self.get_visual_style
         return Content.assemble(
-            (f"{self.label:<{LABEL_CELLS}}{'*' if self.own else ' '}", style("slider--label")),
+            (f"{self.label:<{LABEL_CELLS}}{'*' if self.lane else ' '}", style("slider--label")),
             ("━" * knob + "●", style("slider--filled")),
             ("─" * (cells - 1 - knob), style("slider--empty")),
             (f" {self._shown:>{VALUE_CELLS}}", style("slider--value")),

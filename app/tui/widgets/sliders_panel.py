@@ -64,15 +64,15 @@ class SlidersPanel(VerticalScroll, can_focus=False):
         for spec in SLIDERS:
             slider = self.slider(spec.name)
             slider.display = is_shown(spec, state, lane)
-            own = lane is not None and spec.name in lane.info.overrides
-            slider.set_own(lane.info.name if lane and own else None)
+            overriding = lane if lane and spec.name in lane.info.overrides else None
+            slider.set_lane(overriding.info.name if overriding else None)
             slider.show(values[spec.name])
-            why = why_idle(spec, state, lane if own else None)
-            whose = f"\n\n* {state.label(name)}'s own value" if own else ""
+            why = why_idle(spec, state, overriding)
+            whose = f"\n\n* {state.label(name)}'s own value" if overriding else ""
             effect = f"\n\nNo effect now: {why}" if why else ""
             slider.set_idle(why is not None, f"{spec.what}{whose}{effect}")
 
     @on(Slider.Changed)
     def change(self, event: Slider.Changed) -> None:
         event.stop()
-        self.post_message(self.Changed({str(event.slider.id): event.value}, event.own, event.step))
+        self.post_message(self.Changed({str(event.slider.id): event.value}, event.lane, event.step))
