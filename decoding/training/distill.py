@@ -74,7 +74,9 @@ def generate(
             rows = [row for row in rows if row in open_rows]
             cache.batch_select_indices(keep)
             chosen, mask, positions = chosen[keep], mask[keep], positions[keep]
-        ids, positions = chosen, positions[:, -1:] + 1
+        ids = chosen
+        # Rows that reached the context go on unread, without positions that the model has not.
+        positions = (positions[:, -1:] + 1).clamp(max=limit - 1)
         mask = torch.cat([mask, mask.new_ones(len(rows), 1)], dim=1)
     return answers
 
@@ -89,9 +91,9 @@ def answer(
 ) -> list[Record]:
     """Answer all open user turns of a batch of conversations, one turn after the other.
 
-    A conversation ends early if an answer was cut off (finish_reason "length") or the context is
-    full: a first prompt without room stays unanswered. With `reasoning` dropped an answer that is
-    nothing else is left out.
+    A conversation ends early if an answer was cut off (finish_reason "length") or a turn does not
+    fit in the context: a first prompt without room stays unanswered. With `reasoning` dropped an
+    answer that is nothing else is left out.
     """
     eos = eos_ids(model, tokenizer)
     special = eos | set(tokenizer.all_special_ids)
@@ -110,20 +112,22 @@ def answer(
         }
         for history, _ in conversations
     ]
+    going = [(record, turns) for record, (_, turns) in zip(records, conversations, strict=True)]
     for turn in range(max(len(turns) for _, turns in conversations)):
-        asked: list[tuple[Record, list[Message], list[int]]] = []
-        for record, (_, turns) in zip(records, conversations, strict=True):
+        asked: list[tuple[Record, list[str], list[Message], list[int]]] = []
+        for record, turns in going:
             if turn < len(turns) and record["finish_reason"] == "stop":
                 messages = [*record["messages"], {"role": "user", "content": turns[turn]}]
                 ids = list(rendered(tokenizer, messages, prompt=True))
                 if len(ids) < limit:
-                    asked.append((record, messages, ids))
+                    asked.append((record, turns, messages, ids))
                 elif turn == 0:  # no room for any answer
                     record |= {"messages": messages, "finish_reason": "length"}
         if not asked:
             break
-        answers = generate(model, [ids for _, _, ids in asked], eos, params, generator)
-        for (record, messages, prompt), ids in zip(asked, answers, strict=True):
+        going = [(record, turns) for record, turns, *_ in asked]
+        answers = generate(model, [ids for *_, ids in asked], eos, params, generator)
+        for (record, _, messages, prompt), ids in zip(asked, answers, strict=True):
             text = tokenizer.decode([token for token in ids if token not in special])
             record["tokens"] += len(ids)
             record["messages"] = [*messages, {"role": "assistant", "content": text}]

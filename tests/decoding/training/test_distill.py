@@ -57,6 +57,14 @@ def test_generation_stops_at_the_context_limit(model: LlamaForCausalLM) -> None:
     assert len(generate(model, [[1] * 120], set(), Params(max_new_tokens=50))[0]) == 8
 
 
+def test_a_row_at_the_context_limit_does_not_end_the_others() -> None:
+    model = build("gpt2")  # positions are learned: there are no others
+    limit = model.config.n_positions
+    prompts = [[3] * (limit - 2), [3], [5]]
+    answers = generate(model, prompts, set(), Params(max_new_tokens=6))
+    assert answers == [hf_greedy("gpt2", prompt, min(6, limit - len(prompt))) for prompt in prompts]
+
+
 def test_of_the_likeliest_tokens_alone(model: LlamaForCausalLM) -> None:
     prompts = [[1, 2, 3], [4, 5]]
     narrow = Params(SamplingParams(temperature=1.0, top_p=1e-6), max_new_tokens=8)
@@ -78,6 +86,21 @@ def test_turns_are_answered_one_after_the_other(
     (record,) = answer(model, tokenizer, [([], ["one", "two"])], Params(max_new_tokens=4))
     assert [m["role"] for m in record["messages"]] == ["user", "assistant"] * 2
     assert record["finish_reason"] == "stop"
+
+
+def test_a_turn_that_does_not_fit_ends_its_conversation(
+    model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast
+) -> None:
+    model.generation_config.eos_token_id = list(range(320))  # any token ends an answer
+    too_long = "One tea, then. " * 30
+    conversations: list[Conversation] = [
+        ([], ["one", too_long, "three"]),
+        ([], ["one", "two", "three"]),
+    ]
+    alone = answer(model, tokenizer, conversations[:1], Params(max_new_tokens=4))
+    together = answer(model, tokenizer, conversations, Params(max_new_tokens=4))
+    assert together[:1] == alone
+    assert [len(record["messages"]) for record in together] == [2, 6]
 
 
 def test_a_prompt_without_room_for_an_answer_teaches_nothing(
