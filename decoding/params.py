@@ -88,6 +88,15 @@ class SamplingParams:
     def greedy(self) -> bool:
         return self.temperature < 1e-5
 
+    @property
+    def greedy_rule(self) -> SamplingParams | None:
+        """If greedy, only the settings that act then: equal rules give equal tokens."""
+        if not self.greedy:
+            return None
+        return SamplingParams(
+            repetition_penalty=self.repetition_penalty, presence_penalty=self.presence_penalty
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Params:
@@ -113,6 +122,13 @@ class Params:
         if self.acceptance not in get_args(AcceptanceRule):
             raise ValueError(f"acceptance must be exact or typical, not '{self.acceptance}'")
         _check(self)
+
+    def same_tokens(self, other: Params) -> bool:
+        """Whether exact strategies give the same tokens with these settings and with `other`:
+        greedy, with the same penalties and the same length limit."""
+        rule = self.sampling.greedy_rule
+        alike = rule is not None and rule == other.sampling.greedy_rule
+        return alike and self.max_new_tokens == other.max_new_tokens
 
 
 def _check(settings: SamplingParams | Params) -> None:

@@ -37,8 +37,7 @@ class Baseline:
         return compare(lane, self._lane, self._prompt, greedy=rules == {SamplingParams()})
 
     def _rule(self, lane: LaneResult) -> SamplingParams | None:
-        sampling = with_settings(self._params, lane.spec.overrides).sampling
-        return _greedy_rule(sampling) if sampling.greedy else None
+        return with_settings(self._params, lane.spec.overrides).sampling.greedy_rule
 
 
 def sampling_rule(lane: Lane, own: Params) -> SamplingParams | None:
@@ -47,16 +46,9 @@ def sampling_rule(lane: Lane, own: Params) -> SamplingParams | None:
     sampled drafts, or typical acceptance. None in half precision as well, where rounding differs
     between batch shapes and equal draws soon diverge."""
     if own.sampling.greedy:
-        return _greedy_rule(own.sampling)
+        return own.sampling.greedy_rule
     alone = not lane.strategy.samples_drafts and own.acceptance == "exact"
     return own.sampling if alone and lane.models.dtype == "float32" else None
-
-
-def _greedy_rule(sampling: SamplingParams) -> SamplingParams:
-    """Only the settings that matter at temperature 0."""
-    return SamplingParams(
-        repetition_penalty=sampling.repetition_penalty, presence_penalty=sampling.presence_penalty
-    )
 
 
 def compare(

@@ -165,7 +165,7 @@ def _measured(candidate: Candidate, finalists: Sequence[Candidate], costs: Batch
     baseline = baseline_of(candidate, finalists)
     figures = _figures(candidate, baseline)
     same = None
-    if candidate.params.sampling.greedy and candidate.params.acceptance == "exact":
+    if candidate.params.same_tokens(baseline.params):
         pairs = zip(candidate.answers, baseline.answers, strict=False)  # or it was dropped earlier
         same = sum(own.ids == base.ids for own, base in pairs)
     figures["matches_ar"] = same
@@ -198,7 +198,7 @@ def _best(temperature: float, finalists: Sequence[Candidate], rows: Sequence[Row
         "name", "strategy", "checkpoint", "pins", "lossy", "speedup", "speedup_low",
         "speedup_high", "interval", "answers", "prompts", "stops_paying_at",
     )  # fmt: skip
-    largest = max(map(int, row["batch_speedups"]))
+    largest = max(map(int, row["batch_speedups"]), default=1)
     return {
         "temperature": temperature,
         **{key: row[key] for key in keys},

@@ -136,12 +136,10 @@ class Contest:
         }
 
     def _comparable(self, name: str, baseline: str) -> bool:
-        """Whether the ids must equal the baseline's: greedy both, the same length limit, and the
-        target's own text."""
-        strategy, own, other = self._strategy(name), self.params[name], self.params[baseline]
+        """Whether the ids must equal the baseline's."""
+        strategy = self._strategy(name)
         on_target = strategy is None or strategy.on_target
-        greedy = own.sampling.greedy and other.sampling.greedy
-        return greedy and on_target and own.max_new_tokens == other.max_new_tokens
+        return on_target and self.params[name].same_tokens(self.params[baseline])
 
     def _lossy(self, name: str) -> bool:
         strategy = self._strategy(name)

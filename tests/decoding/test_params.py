@@ -42,6 +42,21 @@ def test_an_acceptance_rule_that_there_is_not() -> None:
         Params(acceptance="fast")  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("settings", "same"),
+    [
+        ({"gamma": 3, "acceptance": "typical", "top_p": 0.5}, True),
+        ({"temperature": 1.0}, False),
+        ({"repetition_penalty": 1.1}, False),
+        ({"presence_penalty": 0.5}, False),
+        ({"max_new_tokens": 7}, False),
+    ],
+)
+def test_which_settings_give_the_same_tokens(settings: dict[str, Any], same: bool) -> None:
+    other = with_settings(Params(), settings)
+    assert Params().same_tokens(other) is other.same_tokens(Params()) is same
+
+
 def test_an_integer_that_no_float_holds() -> None:
     assert SamplingParams(top_k=10**400).top_k == 10**400
     with pytest.raises(ValueError, match="gamma must be 0 or more, at most 64"):

@@ -87,7 +87,7 @@ def test_reduced_keys_and_values_stand_beside_whole_ones(
 def test_only_lanes_that_should_say_the_same_are_compared(
     specchat: Specchat, family_folders: FamilyFolders
 ) -> None:
-    own = ("lookup:temperature=0.5", "lookup:max_new_tokens=2")
+    own = [f"lookup:{it}" for it in ("temperature=0.5", "max_new_tokens=2", "presence_penalty=1")]
     done = specchat(
         "bench", "--target", family_folders.target, "--prompt", "the", "--max-new-tokens", "6",
         "--strategies", ",".join(("ar", "lookup", *own)),
@@ -95,7 +95,7 @@ def test_only_lanes_that_should_say_the_same_are_compared(
     )  # fmt: skip
     report = json.loads(done.stdout)
     rows = {row["name"]: row["matches_ar"] for row in report["contestants"]}
-    assert rows == {"ar": 2, "lookup": 2, own[0]: None, own[1]: None}
+    assert rows == {"ar": 2, "lookup": 2} | dict.fromkeys(own)
     assert report["prefixes"] == [4, 9]
     assert list(report["contestants"][0]["categories"]) == ["after 4 tokens", "after 9 tokens"]
 
