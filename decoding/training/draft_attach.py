@@ -113,8 +113,10 @@ def _largest_of_layer(
 def _cut(tensor: Tensor, shape: Sequence[int], channels: Mapping[int, Tensor], name: str) -> Tensor:
     """The part of `tensor` with the `channels`, which are given by the original size of the
     dimension; of `shape`."""
+    # The largest size first: a matrix of the MLP may be as large as several hidden states.
+    by_size = sorted(channels.items(), reverse=True, key=lambda pair: pair[0])
     for dim, wanted in enumerate(shape):
-        for whole, kept in channels.items():
+        for whole, kept in by_size:
             blocks, rest = divmod(tensor.shape[dim], whole)  # several where matrices are fused
             if tensor.shape[dim] != wanted and not rest and blocks * len(kept) == wanted:
                 starts = torch.arange(blocks)[:, None] * whole

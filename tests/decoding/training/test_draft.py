@@ -20,7 +20,7 @@ from decoding.training.draft_attach import attach_draft
 from decoding.training.evaluate import Answer
 from tests.conftest import FamilyFolders, Specchat
 from tests.decoding.model.test_classes import model_of
-from tests.support.families import FAMILIES, build
+from tests.support.families import FAMILIES, build, filled
 
 WORDS = ("the", "quick", "brown", "fox", "and", "the", "lazy", "dog")
 
@@ -71,6 +71,21 @@ def test_a_narrow_draft_keeps_the_largest_channels(
     down = dict(two.named_parameters())["model.layers.1.mlp.down_proj.weight"]
     assert torch.equal(down, torch.full_like(down, 100))
     assert Target(draft).vocab_size == target.config.vocab_size
+
+
+@pytest.mark.parametrize("family", ["llama", "phi3"])  # phi3's gate and up are one matrix
+def test_the_largest_channels_of_an_mlp_that_shrinks_as_the_width_does(family: str) -> None:
+    model_class, config = FAMILIES[family]()
+    config.intermediate_size = inner = 2 * config.hidden_size
+    target = filled(model_class(config))
+    with torch.no_grad():
+        for name, weight in target.named_parameters():
+            if ".mlp." in name:
+                of_channel = weight.mT if "down" in name else weight
+                of_channel.view(-1, inner, config.hidden_size)[:, 1::2] = 100
+    draft = attach_draft(target, 1, width=config.hidden_size // 2, mlp=inner // 2)
+    mlp = [weight for name, weight in draft.named_parameters() if ".mlp." in name]
+    assert all(torch.equal(weight, torch.full_like(weight, 100)) for weight in mlp)
 
 
 def test_more_than_the_target_has_is_refused(model: LlamaForCausalLM) -> None:
