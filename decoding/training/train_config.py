@@ -16,16 +16,20 @@ from decoding.training.losses import Loss
 from decoding.training.precision import has_fast_bfloat16
 
 
+def checkpoints(work: Path) -> dict[int, Path]:
+    """The complete checkpoints in a Trainer's folder, by their steps. Interrupted ones lack the
+    state, which is written last."""
+    found = {}
+    for state in filter(_is_whole, work.glob("checkpoint-*/trainer_state.json")):
+        step = state.parent.name.removeprefix("checkpoint-")
+        if step.isdecimal():
+            found[int(step)] = state.parent
+    return found
+
+
 def newest_checkpoint(work: Path) -> str | None:
-    """The newest complete checkpoint in a Trainer's folder. Interrupted ones lack the state, which
-    is written last."""
-    states = sorted(work.glob("checkpoint-*/trainer_state.json"), key=_step, reverse=True)
-    return next((str(state.parent) for state in states if _is_whole(state)), None)
-
-
-def _step(state: Path) -> int:
-    number = state.parent.name.removeprefix("checkpoint-")
-    return int(number) if number.isdecimal() else -1
+    found = checkpoints(work)
+    return str(found[max(found)]) if found else None
 
 
 def _is_whole(state: Path) -> bool:

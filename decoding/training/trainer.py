@@ -32,7 +32,7 @@ from decoding.training.features import FeatureCache, collate_features
 from decoding.training.length_grouped import LengthGrouped
 from decoding.training.log import LOG, losses, rates, time_left
 from decoding.training.sharding import full_tensor, save_full_state, shard_like, shard_rest
-from decoding.training.train_config import TrainConfig, newest_checkpoint
+from decoding.training.train_config import TrainConfig, checkpoints, newest_checkpoint
 
 Trained = TypeVar("Trained")
 
@@ -87,6 +87,10 @@ class HeadTrainer(Trainer):
             model: Any = self.model
             model.begin_step([batch["labels"].to(self.args.device) for batch in samples])
         return samples, items
+
+    def _run_epoch(self, *args: Any, **more: Any) -> None:
+        if self.state.global_step < self.state.max_steps:  # also if it is resumed at its end
+            super()._run_epoch(*args, **more)  # type: ignore[no-untyped-call]
 
     def log(self, logs: dict[str, Any], start_time: float | None = None) -> None:
         if "loss" in logs:
@@ -168,7 +172,7 @@ def train(
         data_collator=collate_features,
         compute_metrics=measured,
         optimizers=(optimizer(), None),
-        callbacks=[_ReadableLog(describe, config.stage), *_tensorboard(config)],
+        callbacks=[_ReadableLog(describe, config.stage), _BestSoFar(), *_tensorboard(config)],
     )
     trainer.remove_callback(PrinterCallback)
     trainer.train(resume_from_checkpoint=newest_checkpoint(work) if resume else None)
@@ -238,6 +242,26 @@ def _tensorboard(config: TrainConfig) -> list[TrainerCallback]:
     board = TensorBoardCallback()
     board.logging_dir = str(config.tensorboard)
     return [board]
+
+
+class _BestSoFar(TrainerCallback):
+    """Finds the best checkpoint of a resumed training by the metric of now. The state has only the
+    best value, and that may be of another one: without the target at hand no τ is served."""
+
+    def on_train_begin(
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        **kwargs: object,
+    ) -> None:
+        metric = f"eval_{args.metric_for_best_model}"
+        kept = checkpoints(Path(str(args.output_dir)))
+        values = {int(each["step"]): each[metric] for each in state.log_history if metric in each}
+        best = max(kept.keys() & values, key=values.__getitem__, default=None)
+        state.best_global_step = best
+        state.best_metric = None if best is None else values[best]
+        state.best_model_checkpoint = None if best is None else str(kept[best])
 
 
 class _ReadableLog(TrainerCallback):

@@ -43,6 +43,7 @@ from decoding.training.features import (
     features_of,
 )
 from decoding.training.length_grouped import LengthGrouped
+from decoding.training.log import training_log
 from decoding.training.losses import Loss
 from decoding.training.medusa import attach
 from decoding.training.precision import has_fast_bfloat16
@@ -214,6 +215,24 @@ def test_training_from_its_data_to_a_served_draft(
     assert reports_again == reports
     for name, tensor in weights.tensors.items():
         torch.testing.assert_close(again.tensors[name], tensor, atol=1e-5, rtol=1e-3)
+
+
+def test_a_resumed_training_may_measure_its_best_otherwise(
+    target: LlamaForCausalLM, data: Data, tmp_path: Path
+) -> None:
+    fresh = attach_eagle(target, "eagle1")
+    config = TrainConfig(steps=20, lr=1e-2, batch_size=8, evaluate_every=10)
+    texts = dataset(data), dataset(data[::3])
+    straight, reports = train_eagle(target, fresh, *texts, config, tmp_path / "straight")
+    assert reports[0].simulated < reports[1].simulated < 9.0
+    work = tmp_path / "resumed"
+    train_eagle(target, fresh, *texts, config, work, served=lambda _: 9.0)
+    shutil.rmtree(work / "checkpoint-20")
+    for _ in range(2):  # then it is at its end already
+        resumed, _ = train_eagle(target, fresh, *texts, config, work, resume=True)
+        for name, tensor in straight.tensors.items():
+            torch.testing.assert_close(resumed.tensors[name], tensor, atol=1e-5, rtol=1e-3)
+    assert max(entry["step"] for entry in training_log(work)) == 20
 
 
 def tokens(text: str) -> Example:
