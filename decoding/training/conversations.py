@@ -39,6 +39,7 @@ def encode_conversation(
 
     Records of the target's own answers may contain the generated `ids` (see `distill`), because
     encoding their text can give others. They are used if their `vocabulary` is this tokenizer's.
+    Else the answers after the `given_messages` are learned: those may be another model's.
     """
     if "text" in record:
         ids = tuple(tokenizer(record["text"])["input_ids"])
@@ -51,7 +52,7 @@ def encode_conversation(
     ids = rendered(tokenizer, messages, False)
     labels = [IGNORED] * len(ids)
     for i, message in enumerate(messages, 1):
-        if message["role"] == "assistant":
+        if message["role"] == "assistant" and i > record.get("given_messages", 0):
             answered = ids if i == len(messages) else rendered(tokenizer, messages[:i], False)
             # Templates may rewrite earlier turns, for instance without their reasoning. Such
             # answers differ from what was generated, and are not learned.

@@ -1,9 +1,9 @@
 """Self-distillation data: the target's own answers to prompts, as chat JSONL.
 
-Output records are `{"messages", "finish_reason"}` with the number of generated `tokens`, the `ids`
-of the conversation, the ranges of the `answers` in them, a digest of their `vocabulary`, and
-`made_by`, a digest of the target, the prompts and the settings. The same call again continues after
-the last complete batch.
+Output records are `{"messages", "finish_reason"}` with the number of `given_messages` before the
+first turn to answer, that of generated `tokens`, the `ids` of the conversation, the ranges of the
+`answers` in them, a digest of their `vocabulary`, and `made_by`, a digest of the target, the
+prompts and the settings. The same call again continues after the last complete batch.
 """
 
 from __future__ import annotations
@@ -106,6 +106,7 @@ def answer(
         {
             "messages": list(history),
             "finish_reason": "stop",
+            "given_messages": len(history),
             "tokens": 0,
             "ids": [],
             "answers": [],

@@ -115,7 +115,12 @@ class _Distillation:
         """The answered conversation. It ends early if an answer was cut off, or if the next turn no
         longer fits."""
         history, turns = self._conversations[number]
-        record: Record = {"messages": list(history), "finish_reason": "stop", "tokens": 0}
+        record: Record = {
+            "messages": list(history),
+            "finish_reason": "stop",
+            "given_messages": len(history),
+            "tokens": 0,
+        }
         for place, turn in enumerate(turns):
             asked = [*record["messages"], {"role": "user", "content": turn}]
             seed = answer_seed(self._seed, number, f"turn {place}")

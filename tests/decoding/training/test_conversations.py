@@ -45,6 +45,12 @@ def test_a_cut_answer_is_not_taught_to_end(tokenizer: PreTrainedTokenizerFast) -
     )
 
 
+def test_given_messages_are_not_learned(tokenizer: PreTrainedTokenizerFast) -> None:
+    record = {"messages": [HELLO, ANSWER, HELLO, {"role": "assistant", "content": "Again?"}]}
+    assert learned(record, tokenizer) == "Hi there.<|end|>Again?<|end|>"
+    assert learned(record | {"given_messages": 2}, tokenizer) == "Again?<|end|>"
+
+
 def test_turns_that_the_template_rewrites_are_not_learned(
     tokenizer: PreTrainedTokenizerFast, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -198,10 +198,11 @@ def test_reasoning_is_dropped_or_kept(
         "decoding.training.distill.generate", lambda model, prompts, *rest: [ids] * len(prompts)
     )
     out, params = tmp_path / "answers.jsonl", Params()
-    asked: list[Conversation] = [([], ["Tea?", "Milk?"])]
+    history = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello!"}]
+    asked: list[Conversation] = [(history, ["Tea?", "Milk?"])]
     distill(model, tokenizer, asked, out, params, reasoning="drop")
     (record,) = map(json.loads, out.read_text().splitlines())
-    answered = [m["content"] for m in record["messages"] if m["role"] == "assistant"]
+    answered = [m["content"] for m in record["messages"][2:] if m["role"] == "assistant"]
     assert answered == ([] if content is None else [content] * 2)
     assert record["finish_reason"] == reason
     assert record["tokens"] == len(ids) * (1 if content is None else 2)

@@ -86,7 +86,8 @@ def test_a_disk_that_is_full_is_one_line(
 
 
 def test_turns_and_settings_are_sent(specchat: Specchat, server_url: str, tmp_path: Path) -> None:
-    prompts = write(tmp_path / "prompts.jsonl", [{"turns": ["one", "two"]}])
+    given = [{"role": role, "content": "before"} for role in ("user", "assistant", "user")]
+    prompts = write(tmp_path / "prompts.jsonl", [{"turns": ["one", "two"]}, {"messages": given}])
     out = tmp_path / "answers.jsonl"
     distill = (
         "heads", "distill", "--server", f"{server_url}/echo", "--prompts", prompts, "--out",
@@ -95,7 +96,8 @@ def test_turns_and_settings_are_sent(specchat: Specchat, server_url: str, tmp_pa
     )  # fmt: skip
     done = specchat(*distill)
     assert done.returncode == 0, done.stderr
-    (record,) = read(out)
+    record, with_history = sorted(read(out), key=lambda each: each["id"])
+    assert (record["given_messages"], with_history["given_messages"]) == (0, 2)
     asked = json.loads(record["messages"][3]["content"])
     assert asked["messages"] == record["messages"][:3]
     assert (asked["temperature"], asked["top_p"], asked["max_tokens"]) == (0.7, 0.9, 99)
