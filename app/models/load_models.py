@@ -215,9 +215,7 @@ def _load_medusa(models: LoadedModels, source: str, role: str, progress: Progres
 def _load_eagle(models: LoadedModels, source: str, role: str, progress: Progress) -> EagleHead:
     target = models.target
     folder = local_folder(source, progress)
-    weights = read_eagle(
-        folder, TargetShape(target.hidden_size, target.vocab_size, target.num_layers)
-    )
+    weights = read_eagle(folder, TargetShape.of(target))
     config = weights.config
     if config.version not in ROLES[role].kinds:
         raise InputError(f"--{role} {folder} is an EAGLE-3 head: give it with --eagle")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -13,14 +13,29 @@ from torch import Tensor
 from decoding.checkpoints.dialects import AUX_LAYERS
 from decoding.errors import InputError
 
+if TYPE_CHECKING:
+    from decoding.model.target import Target
+
+
+# Targets for which SGLang reads the ids within eagle_config as inputs, unless the first is 1.
+_NESTED_INPUTS = ("deepseek", "kimi")
+
 
 @dataclass(frozen=True, slots=True)
 class TargetShape:
-    """What a head must fit: the width of the target's features, its logits, its layers."""
+    """What a head must fit: the width of the target's features, its logits, its layers, and its
+    kind."""
 
     hidden: int
     vocab: int
     layers: int
+    model_type: str = ""
+
+    @classmethod
+    def of(cls, target: Target) -> TargetShape:
+        return cls(
+            target.hidden_size, target.vocab_size, target.num_layers, target.config.model_type
+        )
 
 
 def other_model(folder: Path, what: str) -> InputError:
@@ -47,9 +62,9 @@ def find_aux_layers(
     order, whatever the config's), and notes for the user on how they were found.
 
     ModelOpt and TensorRT-LLM count layer outputs, from 0; output i is the input of layer i + 1.
-    vLLM and speculators count inputs and name them at the top level. SGLang takes ids within
-    eagle_config for outputs; with the models of DeepSeek's kind only where the first is 1, because
-    heads for these name inputs. Being off by one costs most of the acceptance.
+    vLLM and speculators count inputs and name them at the top level. SGLang and SpecForge take ids
+    within eagle_config for outputs; with models of DeepSeek's kind only where the first is 1,
+    because heads for these name inputs. Being off by one costs most of the acceptance.
     """
     eagle = config.get("eagle_config") or {}
     if eagle.get("use_aux_hidden_state") is False:
@@ -62,7 +77,8 @@ def find_aux_layers(
     named = inputs or nested
     if not isinstance(named, list) or not all(type(i) is int for i in named):
         raise InputError(f"{folder}: {key} in config.json must be a list of numbers")
-    outputs = not inputs and bool(nested) and (modelopt or nested[0] == 1)
+    as_inputs = target.model_type.startswith(_NESTED_INPUTS) and nested[:1] != [1]
+    outputs = not inputs and bool(nested) and (modelopt or not as_inputs)
     ids = named or [2, layers // 2, layers - 3]
     aux_layers = tuple(sorted({i + outputs for i in ids}))
     if aux_layers[0] < 0 or aux_layers[-1] >= layers:
@@ -77,8 +93,7 @@ def find_aux_layers(
         return aux_layers, [f"aux layers not named, taken to be {list(aux_layers)}"]
     if not inputs and ids != [2, layers // 2, layers - 3]:
         return aux_layers, [
-            f"aux layers {ids} read as inputs, as SGLang does with DeepSeek's models; with others "
-            "it takes them for outputs"
+            f"aux layers {ids} read as inputs, as SGLang does with models of DeepSeek's kind"
         ]
     if ids == [1, layers // 2 - 1, layers - 4]:  # ModelOpt's defaults, copied without adding 1
         return aux_layers, [f"aux layers {ids} read as inputs, though they look like outputs"]

@@ -138,8 +138,7 @@ class Eagle:
     ) -> Eagle:
         """Load an EAGLE head of any dialect from a folder, and make the target capture the layers
         that it reads. Raises InputError."""
-        shape = TargetShape(target.hidden_size, target.vocab_size, target.num_layers)
-        weights = read_eagle(Path(folder), shape)
+        weights = read_eagle(Path(folder), TargetShape.of(target))
         if weights.config.aux_layers and target.aux_layers != weights.config.aux_layers:
             target.capture_layers(weights.config.aux_layers)
         return cls(drafting_head(weights, target), target, tree, verify_cost)

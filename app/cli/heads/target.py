@@ -69,6 +69,6 @@ def target_shape(model: PreTrainedModel) -> TargetShape:
     from decoding.checkpoints.eagle_fit import TargetShape
 
     hidden, vocab = shape_of(model)
+    config = model.config.get_text_config(decoder=True)
     # A target without layers accepts any index: the features record which were read.
-    layers = model.config.get_text_config(decoder=True).num_hidden_layers or sys.maxsize
-    return TargetShape(hidden, vocab, layers)
+    return TargetShape(hidden, vocab, config.num_hidden_layers or sys.maxsize, config.model_type)

@@ -124,12 +124,11 @@ AUX_LAYERS = [
         (2, 8, 13),
         "aux layers [1, 7, 12] are outputs, read as inputs [2, 8, 13]",
     ),
-    ("safeailab", {"eagle_config": {AUX: [2, 8, 13]}}, (2, 8, 13), None),
     (
         "safeailab",
-        {"eagle_config": {AUX: [3, 8, 13]}},
-        (3, 8, 13),
-        "aux layers [3, 8, 13] read as inputs, as SGLang does with DeepSeek's",
+        {"eagle_config": {AUX: [3, 8, 12]}},
+        (4, 9, 13),
+        "aux layers [3, 8, 12] are outputs, read as inputs [4, 9, 13]",
     ),
     # both, as we write them for vLLM and SGLang: the top level wins
     ("safeailab", {AUX: [3, 9, 12], "eagle_config": {AUX: [1, 7, 12]}}, (3, 9, 12), None),
@@ -161,6 +160,30 @@ def test_aux_layers_become_the_indices_of_hidden_states(
         assert read.notes == ()
     else:
         assert len(read.notes) == 1 and read.notes[0].startswith(note)
+
+
+@pytest.mark.parametrize(
+    ("ids", "aux_layers", "note"),
+    [
+        ([1, 7, 12], (2, 8, 13), ("aux layers [1, 7, 12] are outputs, read as inputs [2, 8, 13]",)),
+        ([2, 8, 13], (2, 8, 13), ()),
+        (
+            [3, 8, 13],
+            (3, 8, 13),
+            (
+                "aux layers [3, 8, 13] read as inputs, as SGLang does with models of DeepSeek's "
+                "kind",
+            ),
+        ),
+    ],
+)
+def test_heads_for_models_of_deepseeks_kind_may_name_inputs(
+    ids: list[int], aux_layers: tuple[int, ...], note: tuple[str, ...], tmp_path: Path
+) -> None:
+    f = made("safeailab")
+    f.config["eagle_config"] = {AUX: ids}
+    read = read_eagle(f.store(tmp_path / "draft"), replace(TARGET, model_type="deepseek_v3"))
+    assert (read.config.aux_layers, read.notes) == (aux_layers, note)
 
 
 def test_default_taps_that_coincide_are_one(tmp_path: Path) -> None:
