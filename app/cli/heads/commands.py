@@ -493,7 +493,9 @@ def export(
     ] = None,
     dtype: Annotated[
         Literal["float32", "bfloat16", "float16"] | None,
-        typer.Option(help="Precision of the weights (default: as they are)."),
+        typer.Option(
+            help="Precision of the weights (default: the target's for an engine, else as they are)."
+        ),
     ] = None,
     verify: Annotated[
         Path | None,

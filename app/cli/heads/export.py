@@ -76,6 +76,8 @@ def export(
         raise InputError(f"{heads} is a draft model, which every engine reads as it is")
     model, _ = load(target, "cpu")
     precision = None if dtype is None else getattr(torch, dtype)
+    if precision is None and FORMATS[to].engine:  # which may multiply the target's states by them
+        precision = stored_precision(target)
     job = _ExportJob(model, target, to, out, precision, python)
     if kind == "medusa":
         weights = read_medusa(heads, *shape_of(model))
@@ -104,7 +106,8 @@ def export(
     _write_card(out, what, target, to, dialect, launch)
     write_checksums(out)
     size = format_bytes(sum(file.stat().st_size for file in out.iterdir()))
-    say(f"{what} for {target} in {out} ({dialect}, {size}), read back without a difference")
+    form = dialect if precision is None else f"{dialect}, {str(precision).removeprefix('torch.')}"
+    say(f"{what} for {target} in {out} ({form}, {size}), read back without a difference")
     if python is not None:
         say(verify(python, dialect, out, model, target))
     if launch:

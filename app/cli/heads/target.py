@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from decoding.errors import InputError
 
@@ -39,8 +39,7 @@ def load(target: str, device: str) -> tuple[PreTrainedModel, PreTrainedTokenizer
 def save_model(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, out: Path, like: str
 ) -> None:
-    """Write a model in the precision of the one at `like`, a folder or hub id. Raises
-    InputError."""
+    """Write a model in the precision of the target `like`. Raises InputError."""
     from torch import nn
 
     from decoding.checkpoints.files import write_model
@@ -49,13 +48,18 @@ def save_model(
     write_model(out, model, tokenizer)
 
 
-def stored_precision(model: str) -> torch.dtype:
-    """The precision in which a model is stored, which may be loaded in a larger one."""
+def stored_precision(target: str) -> torch.dtype:
+    """The precision in which a target is stored, which may be loaded in a larger one. Raises
+    InputError."""
     from torch import float32
-    from transformers import AutoConfig
 
-    config = AutoConfig.from_pretrained(os.path.expanduser(model)).get_text_config(decoder=True)
-    return config.dtype or float32
+    from app.config.model_options import ModelOptions
+    from app.models.checkpoint import find_checkpoint
+    from app.models.model_config import load_config
+
+    config: Any = load_config(target, find_checkpoint(target), ModelOptions(target=target))
+    precision: torch.dtype | None = config.get_text_config(decoder=True).dtype
+    return precision or float32
 
 
 def shape_of(model: PreTrainedModel) -> tuple[int, int]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from app.cli.heads.target import stored_precision
 from app.config.model_options import ModelOptions
 from app.models.checkpoint import find_checkpoint
 from app.models.download import is_whole, local_folder
@@ -139,6 +140,7 @@ def test_every_role_may_be_a_hub_id(hub: FakeHub, family_folders: FamilyFolders)
     options = ModelOptions("org/model@v2", {"draft": "org/draft@main"}, threads=1)
     models = load_models(options, lanes=(LaneSpec("ar", "ar"), LaneSpec("draft", "draft")))
     assert models.title == models.name == "org/model@v2" and "draft" in models.drafters
+    assert stored_precision("org/model@v2") == torch.float32
 
 
 def test_one_of_several_gguf_files(hub: FakeHub, tmp_path: Path) -> None:

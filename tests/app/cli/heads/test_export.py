@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 from safetensors import safe_open
+from transformers import AutoModelForCausalLM
 
 from app.cli.heads.export import FORMATS, write_checksums
 from decoding.checkpoints.eagle_fit import TargetShape
@@ -76,17 +78,30 @@ def test_every_form(
     assert again.returncode == 2 and "is not empty" in again.stderr
 
 
-def test_half_precision(
-    specchat: Specchat, family_folders: FamilyFolders, folder: Path, tmp_path: Path
-) -> None:
-    target, out = family_folders.target, tmp_path / "out"
-    heads = made("eagle1", specchat, target, folder)
+@pytest.mark.parametrize(
+    ("to", "asked", "written"),
+    [
+        ("sglang", [], "bfloat16"),  # an engine's dtype is the target's
+        ("sglang", ["--dtype", "float16"], "float16"),
+        ("eagle", [], "float32"),
+    ],
+)
+def test_the_precision_of_an_export(
+    to: str, asked: list[str], written: str, specchat: Specchat, family_folders: FamilyFolders,
+    folder: Path, tmp_path: Path,
+) -> None:  # fmt: skip
+    heads = made("eagle1", specchat, family_folders.target, folder)
+    target, out = tmp_path / "target", tmp_path / "out"
+    shutil.copytree(family_folders.target, target)
+    AutoModelForCausalLM.from_pretrained(target, dtype=torch.bfloat16).save_pretrained(target)
     done = specchat(
-        "heads", "export", "--target", target, "--heads", str(heads), "--to", "sglang",
-        "--out", str(out), "--dtype", "bfloat16", "--gamma", "3",
+        "heads", "export", "--target", str(target), "--heads", str(heads), "--to", to,
+        "--out", str(out), "--gamma", "3", *asked,
     )  # fmt: skip
-    assert done.returncode == 0 and "--speculative-num-steps 3" in done.stdout
-    assert {t.dtype for t in read_eagle(out, SHAPE).tensors.values()} == {torch.bfloat16}
+    assert done.returncode == 0 and "read back without" in done.stderr, done.stderr
+    assert (f"(eagle1, {written}, " in done.stderr) == (to == "sglang")
+    assert ("--speculative-num-steps 3" in done.stdout) == (to == "sglang")
+    assert {t.dtype for t in read_eagle(out, SHAPE).tensors.values()} == {getattr(torch, written)}
 
 
 def test_vllm_is_not_given_a_bias_that_it_skips(
