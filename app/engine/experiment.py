@@ -336,6 +336,7 @@ def _choice(candidate: Candidate, lane: Lane, loaded: LoadedModels) -> Choice:
         nodes=params.eagle_total_tokens or max(round(verified), 2),
         source=options.drafters.get(role, ""),
         version=head.config.version if isinstance(head, EagleHead) else "",
+        aux_layers=head.config.aux_layers if isinstance(head, EagleHead) else (),
         other_tokenizer=other_tokenizer,
         changed="; ".join(f"measured: {what}, {note}" for what, note in changed if note),
         target_gguf=loaded.gguf_files.get("target", ""),

@@ -57,6 +57,7 @@ class Choice:
     nodes: int = 2
     source: str = ""  # folder or hub id of the drafter
     version: str = ""  # of an EAGLE head: eagle1, eagle3
+    aux_layers: tuple[int, ...] = ()  # of EAGLE-3: the target's layers whose inputs it reads
     other_tokenizer: bool = False
     changed: str = ""
     target_gguf: str = ""
@@ -191,7 +192,7 @@ def _sglang(choice: Choice) -> Snippet | None:
 def _tensorrt_llm(choice: Choice) -> Snippet | None:
     known = _TENSORRT_LLM.get(choice.strategy)
     unable = choice.other_tokenizer or choice.gguf or choice.eagle_method == "eagle"
-    if known is None or unable:
+    if known is None or unable or 0 in choice.aux_layers:  # the embedding is no layer's output
         return None
     fields = {**known, "max_draft_len": choice.gamma}
     note = "in a YAML file for trtllm-serve --config"
@@ -201,6 +202,8 @@ def _tensorrt_llm(choice: Choice) -> Snippet | None:
         if repo.revision:
             note += "; it takes no revision of what drafts: "
             note += f"download {choice.source}, name the folder"
+    if choice.aux_layers:  # it does not read them in the head's config
+        fields["eagle3_layers_to_capture"] = [layer - 1 for layer in choice.aux_layers]
     if not choice.is_chain:
         width = choice.top_k
         nodes = min(max(choice.nodes - 1, choice.gamma), width * choice.gamma)

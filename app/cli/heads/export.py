@@ -99,6 +99,7 @@ def export(
             found.total or EAGLE_NODES,
             str(out),
             version,
+            head.config.aux_layers,
         )
         dialect = _write_eagle(head, job)
         what = "an EAGLE-1 head" if version == "eagle1" else "an EAGLE-3 head"
@@ -165,10 +166,10 @@ def _write_eagle(head: EagleWeights, job: _ExportJob) -> str:
         head = _without_fc_bias(head)
     if job.to == "sglang" and version == "eagle1" and not head.config.fc_bias:
         head = _with_fc_bias(head)
-    if job.to == "sglang" and 0 in head.config.aux_layers:
+    if job.to in ("sglang", "tensorrt-llm") and 0 in head.config.aux_layers:
         raise InputError(
-            "SGLang reads outputs of layers, and this head the embedding too (layer 0): it can't "
-            "be served there"
+            f"{FORMATS[job.to].engine} reads outputs of layers, and this head the embedding too "
+            "(layer 0): it can't be served there"
         )
     if dialect == "speculators" and head.config.hidden == head.config.target_hidden:
         # Its reader expects the embedding, which the other forms take from the target.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,13 @@ def test_a_chain_verifies_its_drafts_and_the_last_token() -> None:
     snippet = TENSORRT_LLM(CHAIN)
     assert snippet is not None and "max_draft_len: 3" in snippet.text
     assert "tree" not in snippet.text
+
+
+def test_tensorrt_is_told_which_outputs_a_head_reads() -> None:
+    snippet = TENSORRT_LLM(replace(CHAIN, aux_layers=(3, 9, 20)))
+    assert snippet is not None
+    assert "  eagle3_layers_to_capture: [2, 8, 19]" in snippet.text.splitlines()
+    assert TENSORRT_LLM(replace(CHAIN, aux_layers=(0, 9, 20))) is None
 
 
 def test_what_an_engine_cannot_do_it_is_not_offered() -> None:

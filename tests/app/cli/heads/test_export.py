@@ -50,7 +50,8 @@ def test_every_form(
     heads = made(kind, specchat, target, folder)
     command = ("heads", "export", "--target", target, "--heads", str(heads), "--to", to)
     done = specchat(*command, "--out", str(out))
-    if kind == "eagle3" and to in ("modelopt", "sglang"):  # outputs: the embedding is none
+    # They name outputs of layers, of which the embedding is none.
+    if kind == "eagle3" and to in ("modelopt", "sglang", "tensorrt-llm"):
         assert done.returncode == 2 and "layer 0" in done.stderr
         return
     assert done.returncode == 0, done.stderr
