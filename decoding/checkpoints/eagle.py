@@ -179,7 +179,11 @@ def _config(c: EagleConfig, dialect: EagleDialect, dtype: str, target: str) -> d
         # Without "bias" fc has one, for the authors too; SGLang takes a true one for attention's.
         bias = {} if c.fc_bias else {"bias": False}
         return config | bias | ({"qkv_bias": True} if c.qkv_bias else {})
-    config |= {"architectures": ["LlamaForCausalLMEagle3"], "draft_vocab_size": c.draft_vocab}
+    config |= {
+        "architectures": ["LlamaForCausalLMEagle3"],
+        "draft_vocab_size": c.draft_vocab,
+        "num_aux_hidden_states": len(c.aux_layers),  # SGLang's fc is of so many, or three
+    }
     if c.target_hidden != c.hidden:
         config["target_hidden_size"] = c.target_hidden
     aux: dict[str, Any] = {"use_aux_hidden_state": True}

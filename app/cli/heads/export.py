@@ -171,6 +171,11 @@ def _write_eagle(head: EagleWeights, job: _ExportJob) -> str:
             f"{FORMATS[job.to].engine} reads outputs of layers, and this head the embedding too "
             "(layer 0): it can't be served there"
         )
+    if FORMATS[job.to].engine and "fc.weight" not in head.tensors:
+        raise InputError(
+            f"{FORMATS[job.to].engine} fuses several layers (fc), and this head reads one: it "
+            "can't be served there"
+        )
     if dialect == "speculators" and head.config.hidden == head.config.target_hidden:
         # Its reader expects the embedding, which the other forms take from the target.
         module: Any = job.model.get_input_embeddings()

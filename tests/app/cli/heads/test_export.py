@@ -144,26 +144,22 @@ def test_no_draft_is_longer_than_there_are_heads(
     assert '"num_speculative_tokens": 1}' in specchat(*command, "1").stdout
 
 
-def test_who_reads_several_layers(
+def test_vllm_reads_heads_of_several_layers(
     specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
 ) -> None:
     target, heads = family_folders.target, tmp_path / "heads"
     specchat(
         "heads", "convert", "eagle3", "--target", target, "--out", str(heads), "--aux-layers",
-        "1", "--layers", "2",
+        "0,1", "--layers", "2",
     )  # fmt: skip
-    for to in ("vllm", "speculators", "sglang"):
+    for to in ("vllm", "speculators"):
         out = tmp_path / to
         done = specchat(
             "heads", "export", "--target", target, "--heads", str(heads), "--to", to, "--out",
             str(out),
         )  # fmt: skip
-        if to == "sglang":
-            assert done.returncode == 2 and "this draft has 2 layers, which the" in done.stderr
-            assert not out.exists()
-        else:
-            assert done.returncode == 0 and "(speculators" in done.stderr, done.stderr
-            assert read_eagle(out, SHAPE).config == read_eagle(heads, SHAPE).config
+        assert done.returncode == 0 and "(speculators" in done.stderr, done.stderr
+        assert read_eagle(out, SHAPE).config == read_eagle(heads, SHAPE).config
 
 
 def test_a_program_that_has_no_such_heads(
@@ -231,6 +227,22 @@ def test_vllm_reads_what_only_speculators_can_say(
     done = specchat(*export, "--out", str(out))
     assert done.returncode == 0 and "(speculators" in done.stderr, done.stderr
     assert read_eagle(out, SHAPE).config == head.config
+
+
+def test_engines_fuse_the_layers_that_a_head_reads(
+    specchat: Specchat, family_folders: FamilyFolders, folder: Path, tmp_path: Path
+) -> None:
+    target, out = ("--target", family_folders.target), tmp_path / "out"
+    heads = made("eagle3", specchat, family_folders.target, folder)
+    export = ("heads", "export", *target, "--out", str(out), "--to", "vllm", "--heads")
+    assert specchat(*export, str(heads)).returncode == 0
+    assert json.loads((out / "config.json").read_text())["num_aux_hidden_states"] == 2
+    shutil.rmtree(out)
+    one = tmp_path / "one"
+    specchat("heads", "convert", "eagle3", *target, "--out", str(one), "--aux-layers", "1")
+    done = specchat(*export, str(one))
+    assert done.returncode == 2 and "fuses several layers (fc), and this head" in done.stderr
+    assert not out.exists()
 
 
 def test_vllm_is_given_the_targets_lm_head_once(
