@@ -70,9 +70,12 @@ class DataSource:
 
 
 def read_sources(sources: Iterable[str], seed: int = 0) -> Iterator[Record]:
-    """The records of several `FILE[:REPEAT[:KEY=VALUE]]`. Raises InputError."""
+    """The records of several `FILE[:REPEAT[:KEY=VALUE]]`. Raises InputError, also for those without
+    text to train on."""
     for source in sources:
-        yield from (record for _, record in DataSource.parse(source).lines(seed))
+        for line, record in DataSource.parse(source).lines(seed):
+            require_lesson(record, line)
+            yield record
 
 
 def require_lesson(record: Record, where: str) -> None:

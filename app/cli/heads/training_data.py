@@ -18,13 +18,9 @@ if TYPE_CHECKING:
 
 def records_of(sources: list[str]) -> list[Record]:
     """Conversations to learn from. Raises InputError."""
-    from decoding.training.data import DataSource, require_lesson
+    from decoding.training.data import read_sources
 
-    records = []
-    for source in sources:
-        for line, record in DataSource.parse(source).lines():
-            require_lesson(record, line)
-            records.append(record)
+    records = list(read_sources(sources))
     if not records:
         raise InputError(f"{', '.join(sources)} holds no records")
     return records

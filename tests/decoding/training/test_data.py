@@ -30,6 +30,9 @@ def test_a_bad_line_is_named(tmp_path: Path) -> None:
     path.write_text('{"text": "fine"}\n{"text": ')
     with pytest.raises(InputError, match=r"data\.jsonl:2: not valid JSON"):
         list(read_sources([str(path)]))
+    path.write_text('{"text": "fine"}\n{"prompt": "Hi"}\n')
+    with pytest.raises(InputError, match=r"data\.jsonl:2: neither text nor messages to learn"):
+        list(read_sources([str(path)]))
     (tmp_path / "cut.jsonl.gz").write_bytes(gzip.compress(path.read_bytes())[:-9])
     with pytest.raises(InputError, match="can't read .*cut"):
         list(read_sources([str(tmp_path / "cut.jsonl.gz")]))
