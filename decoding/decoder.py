@@ -21,7 +21,13 @@ from torch import Tensor
 
 from decoding.cost.auto_gamma import AutoGamma
 from decoding.cost.model import Cost
-from decoding.drafters.base import DraftContext, Drafter, FeatureDrafter, Needs
+from decoding.drafters.base import (
+    DraftContext,
+    Drafter,
+    FeatureDrafter,
+    Needs,
+    SelfEndingDrafter,
+)
 from decoding.errors import InputError
 from decoding.logprobs import with_probabilities
 from decoding.model.clock import Clock, synchronize
@@ -253,15 +259,21 @@ class Decoder:
         if self.drafter is None:
             return 0
         gamma = self.drafter.default_gamma if params.gamma is None else params.gamma
+        if gamma == "auto":
+            gamma = self._auto.choose(self._ends_drafts(params))
         # A round emits one token more than it accepts.
         room = max(self._limit(params) - len(self.generated) - 1, 0)
-        return min(self._auto.choose() if gamma == "auto" else gamma, room)
+        return min(gamma, room)
+
+    def _ends_drafts(self, params: Params) -> bool:
+        return isinstance(self.drafter, SelfEndingDrafter) and self.drafter.ends_drafts(params)
 
     def _propose(self, gamma: int, params: Params) -> Draft:
         """The drafter's tree below the last committed token; that token alone without a draft."""
         draft = None
         if self.drafter is not None and gamma > 0:
-            context = DraftContext(self._ids, gamma, params, self._noise.generator)
+            costs = self._auto.costs if params.gamma == "auto" else None
+            context = DraftContext(self._ids, gamma, params, self._noise.generator, costs)
             draft = self.drafter.propose(context)
         if draft is None:
             draft = Draft(DraftTree.of_chain(self._ids[-1:], self.target.device))

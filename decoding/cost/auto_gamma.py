@@ -58,6 +58,7 @@ class AutoGamma:
         returns the measured seconds of a pass over n nodes, which are rescaled to the present
         rounds, or None."""
         self._first = min(first, MAX_GAMMA)
+        self.costs: CostModel | None = None  # as in the last plan, once there is one
         self._measure = verify_cost
         self._measured: Cost | None = None
         self._levels = [Level() for _ in range(MAX_GAMMA)]
@@ -71,8 +72,9 @@ class AutoGamma:
         self._paused = 0  # which round of a pause and the retry after it this is, from 1
         self._up = False
 
-    def choose(self) -> int:
-        """From 0 (do not draft) to `MAX_GAMMA`."""
+    def choose(self, ends_drafts: bool = False) -> int:
+        """From 0 (do not draft) to `MAX_GAMMA`, which is left to a drafter that knows the `costs`
+        and `ends_drafts` where going on does not pay."""
         if self._rounds < WARM_UP:
             return self._first
         due, best, most = self._plan
@@ -87,6 +89,8 @@ class AutoGamma:
                 self._drafts.clear()  # old times do not matter any more
             return min(2, self._first) if self._paused > PAUSE_ROUNDS else 0
         self._paused = 0
+        if ends_drafts:
+            return MAX_GAMMA
         if self._rounds % PROBE_INTERVAL == 0:
             self._up = not self._up
             return min(best + MAX_AHEAD, most) if self._up else best // 2
@@ -119,7 +123,7 @@ class AutoGamma:
 
     def speeds(self) -> list[float]:
         """Expected tokens per second for each gamma from 0 up to what there is evidence for."""
-        costs = CostModel(
+        costs = self.costs = CostModel(
             robust_line(self._drafts or [(1, 0.0)], proportional=True),
             fit_verify(self._passes, self._measured),
             median(self._overheads),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
 
+from decoding.cost.model import CostModel
 from decoding.params import Params
 from decoding.trees.draft import Draft
 from decoding.trees.static import Choices
@@ -23,13 +24,14 @@ class DraftContext:
 
     `ids`: everything committed so far; the last id is the root. `gamma`: the longest path to draft,
     at least 1. `params`: the settings of this round, including sampling. `generator`: for sampled
-    drafts.
+    drafts. `costs`: what rounds cost, with gamma "auto" once that is known.
     """
 
     ids: Sequence[int]
     gamma: int
     params: Params
     generator: torch.Generator
+    costs: CostModel | None = None
 
 
 class Drafter(Protocol):
@@ -71,6 +73,14 @@ class FeatureDrafter(Drafter, Protocol):
     def prepare(self, features: Tensor, acceptance: Acceptance) -> None:
         """Called before `observe`: `features` [rows, F] are those of `acceptance.rows`. If the
         acceptance is `padded`, the work for the next draft can be launched now."""
+
+
+@runtime_checkable
+class SelfEndingDrafter(Drafter, Protocol):
+    """A drafter that ends each draft where going on does not pay, if it knows the `costs`."""
+
+    def ends_drafts(self, params: Params) -> bool:
+        """Whether it does so with these settings."""
 
 
 class TreeDrafter(Drafter, Protocol):

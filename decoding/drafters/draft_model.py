@@ -10,10 +10,12 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from decoding.cost.chain_length import ChainLength
 from decoding.device import upload
 from decoding.drafters.base import DraftContext, Needs
 from decoding.model.prefix import common_prefix
 from decoding.model.target import Target
+from decoding.params import Params
 from decoding.trees.draft import Draft, DraftTree
 from decoding.trees.shape import chain
 from decoding.verification.noise import exponential
@@ -26,7 +28,8 @@ class DraftModel:
     """Drafts with `model`, whose ids mean the same as the target's.
 
     The logits of both may be padded to different widths; `target_vocab` is the target's, and
-    nothing beyond it is ever proposed. `default_gamma` None: the usual one.
+    nothing beyond it is ever proposed. `default_gamma` None: the usual one. Where a context has
+    `costs`, a greedy draft ends as soon as another token is too unlikely to be accepted.
     """
 
     needs: Needs = "none"
@@ -38,6 +41,7 @@ class DraftModel:
         self._target_vocab = target_vocab
         self._cache = model.new_cache()
         self._rows: list[int] = []  # the ids with rows in the cache
+        self._length = ChainLength()
 
     @property
     def cache_bytes(self) -> int:
@@ -61,6 +65,8 @@ class DraftModel:
         # first pass runs both.
         logits = self._prefill(ids[len(self._rows) :])
         self._cache.checkpoint(gamma - 1)
+        if ends := context.costs is not None and self.ends_drafts(context.params):
+            self._length.begin(context.costs)
         tokens = [upload(ids[-1:], self.model.device)]
         rows: list[Tensor] = []  # of each drafted token: its logits, or its sampling distribution
         for level in range(gamma):
@@ -72,19 +78,26 @@ class DraftModel:
             if sampling.greedy:
                 rows.append(logits)
                 tokens.append(logits.argmax(-1))
+                if ends and not self._length.goes_on(float(logits.softmax(-1).amax())):
+                    break
             else:
                 rows.append(probabilities(logits, sampling))
                 tokens.append(exponential_race(rows[-1], exponential(rows[-1], context.generator)))
-        tree = DraftTree(chain(gamma), torch.cat(tokens))
+        tree = DraftTree(chain(len(rows)), torch.cat(tokens))
         if not sampling.greedy:
             return Draft(tree, self._padded(rows))
         return Draft(tree, draft_p=lambda: torch.cat(rows).float().softmax(-1).amax(-1))
+
+    def ends_drafts(self, params: Params) -> bool:
+        # On a GPU waiting for each probability would take longer. Of what is sampled it says less.
+        return params.sampling.greedy and self.model.device.type != "cuda"
 
     def observe(self, ids: Sequence[int], accepted: int) -> None:
         # Rows of accepted drafts stay; the last token of a full chain has none.
         known = len(self._rows) + accepted
         rows = self._go_back(min(self._cache.length, known, len(ids) - 1))
         self._rows.extend(ids[len(self._rows) : rows])
+        self._length.ended(accepted)
 
     def _go_back(self, rows: int) -> int:
         """Truncate the cache to at most `rows` rows; returns how many are left."""

@@ -84,11 +84,13 @@ def test_every_gamma(strategy: str, gamma: int) -> None:
 class Chooser:
     """In the place of AutoGamma: another gamma every round, none for a while among them."""
 
+    costs = None
+
     def __init__(self, first: int, verify_cost: object) -> None:
         self.gammas = cycle((0, 3, 1, 0, 0, 5, 2))
         self.seen: list[Round] = []
 
-    def choose(self) -> int:
+    def choose(self, ends_drafts: bool) -> int:
         return next(self.gammas)
 
     def observe(self, record: Round) -> None:
@@ -109,6 +111,14 @@ def test_what_passes_cost_is_measured_outside_of_every_round(
     decoder = Decoder(target("qwen2"), drafter_of("draft", "qwen2", REPETITIVE), measured)
     rounds = list(decoder.generate(REPETITIVE, Params(gamma="auto", max_new_tokens=NEW)))
     assert measuring and all(record.total_seconds < 9000.0 for record in rounds)
+
+
+def test_a_draft_model_ends_its_drafts_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("decoding.cost.auto_gamma.WARM_UP", 1)
+    decoder = Decoder(target("qwen2"), drafter_of("draft", "qwen2", REPETITIVE))
+    rounds = list(decoder.generate(REPETITIVE, Params(gamma="auto", max_new_tokens=NEW)))
+    assert decoder.generated == hf_greedy("qwen2", REPETITIVE, NEW)
+    assert any(0 < r.shape.depth < r.gamma for r in rounds[:-1])
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES[1:])

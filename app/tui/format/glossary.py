@@ -146,7 +146,7 @@ METRICS = [
     ("▇▅▂", "how many rounds had 0, 1, 2, … accepted tokens; the eighth bar: 7 or more."),
     ("γ", "gamma: the longest draft of a round, in tokens; for Medusa the number of heads used. "
           "“each”: every strategy's own default; “auto”: round by round what is expected to be "
-          "fastest, γa4 when that was 4 last; γa off: no drafts, as they do not pay just now."),
+          "fastest, γa4 if the last draft had 4; γa off: no drafts, as they do not pay just now."),
     ("what if", "the tok/s to expect at gamma 0, 1, 2, … for this prompt; at the present gamma "
                 "what the scoreboard measured, at others by the times of the last run, and by how "
                 "often drafts were accepted in it and, with less weight, in the session's rounds "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
@@ -55,6 +55,11 @@ def _evidence() -> Growing[RoundFinished, Evidence]:
 
 def _complete() -> Growing[RoundFinished, set[bool]]:
     return Growing(set, lambda found, event: found.add(bool(event.round.entropies)))
+
+
+def _draft_length(record: Round) -> int:
+    """How many tokens a round drafted in a row; where it found none, how many were asked for."""
+    return record.shape.depth or record.gamma
 
 
 @dataclass(slots=True)
@@ -139,17 +144,19 @@ class LaneState:
         return with_settings(params, self.info.overrides)
 
     def gamma(self, effective: Params) -> str | None:
-        """The gamma in force under its `effective` settings. For "auto" it is "a" and the
-        newest round's, "a off" where rounds draft nothing, or after the run the most frequent one,
-        because the last rounds are cut short. None for a strategy that does not draft."""
+        """The gamma in force under its `effective` settings. For "auto" it is "a" and the length of
+        the newest round's draft, "a off" where rounds draft nothing, or after the run the most
+        frequent one, because the last rounds are cut short. None for a strategy that does not
+        draft."""
         gamma = self.gamma_in(effective)
         if gamma != "auto" or not self.round_events:
             return gamma
         if self.phase is Phase.RUNNING:
             before, newest = self.round_events[-2:][0].round, self.round_events[-1].round
-            now = self._reachable(newest.gamma or before.gamma)  # the last may have had no room
+            # The last may have had no room.
+            now = self._reachable(_draft_length(newest) or _draft_length(before))
         else:
-            now = self._most_frequent_gamma
+            now = self._most_frequent(_draft_length)
         return f"a{now or ' off'}"
 
     def gamma_in(self, effective: Params) -> str | None:
@@ -171,11 +178,11 @@ class LaneState:
         gamma = self.gamma_in(self.effective_params(params))
         if gamma != "auto":
             return int(gamma or 0)
-        return self._most_frequent_gamma
+        return self._most_frequent(lambda record: record.gamma)
 
-    @property
-    def _most_frequent_gamma(self) -> int:
-        newest = [event.round.gamma for event in self.round_events[-NEWEST:]]
+    def _most_frequent(self, length: Callable[[Round], int]) -> int:
+        """The most frequent `length` of the newest rounds."""
+        newest = [length(event.round) for event in self.round_events[-NEWEST:]]
         return self._reachable(max(newest, key=newest.count, default=self.info.default_gamma))
 
     def settings_of_rounds(self, ignored: Collection[str] = ()) -> Settings | None:

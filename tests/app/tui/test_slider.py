@@ -134,9 +134,9 @@ async def test_a_gamma_that_is_chosen_round_by_round_shows_the_newest_one(play: 
         await stage.load(lanes)
         assert "γauto" in stage.text
         await stage.begin("Hello", 0, "draft")
-        step = stepped("draft", ["sky"], [], "is")
-        rounds = [replace(step, round=replace(step.round, gamma=gamma)) for gamma in (5, 5, 3)]
-        await stage.tell(*rounds)
+        steps = [stepped("draft", ["sky"] * drafts, [], "is") for drafts in (5, 5, 3)]
+        # At most so many: the draft model ends its drafts where going on does not pay.
+        await stage.tell(*(replace(s, round=replace(s.round, gamma=16)) for s in steps))
         assert "γa3" in stage.text and "γauto" not in stage.text
         await stage.tell(Finished("draft", "length"))  # its last round may have had no room
         assert "γa5" in stage.text
@@ -149,8 +149,8 @@ async def test_an_automatic_gamma_says_when_it_drafts_nothing_and_ends_with_the_
     async with play(lanes=lanes, load=False, params=Params(gamma="auto")) as stage:
         await stage.load(lanes)
         await stage.begin("Hello", 0, "medusa")
-        step = stepped("medusa", ["sky"], [], "is")
-        deep, none = (replace(step, round=replace(step.round, gamma=gamma)) for gamma in (6, 0))
+        deep, none = stepped("medusa", ["sky"] * 6, [], "is"), stepped("medusa", [], [], "is")
+        none = replace(none, round=replace(none.round, gamma=0))
         await stage.tell(deep)
         assert "γa4" in stage.text  # it has four heads
         await stage.tell(none, none)
