@@ -385,13 +385,15 @@ class MainScreen(LanesLayout):
 
     @on(TokenView.CursorMoved)
     def look_at_token(self, event: TokenView.CursorMoved) -> None:
-        self.state.look_at(self.grid.lane_of(event.view), event.token)
-        self.show_state()
+        name = self.grid.lane_of(event.view)
+        if name in self.state.lanes:
+            self.state.look_at(name, event.token)
+            self.show_state()
 
     @on(TokenView.Hovered)
     def explain(self, event: TokenView.Hovered) -> None:
-        lane = self.state.lanes[self.grid.lane_of(event.view)]
-        if facts := facts_of(lane, event.token):
+        lane = self.state.lanes.get(self.grid.lane_of(event.view) or "")
+        if lane and (facts := facts_of(lane, event.token)):
             event.view.explain(facts.summary)
 
     @on(RejectionsPanel.Chosen)

@@ -89,8 +89,9 @@ class LaneGrid(Container):
     def pane(self, number: int) -> LanePane | None:
         return next((pane for pane in self.panes if pane.number == number), None)
 
-    def lane_of(self, view: TokenView) -> str:
-        return next(pane.name_of_lane for pane in self.panes if pane.view is view)
+    def lane_of(self, view: TokenView) -> str | None:
+        """None for a pane that is being removed: its last messages come later."""
+        return next((pane.name_of_lane for pane in self.panes if pane.view is view), None)
 
     def pane_of(self, lane: str) -> LanePane:
         return next(pane for pane in self.panes if pane.name_of_lane == lane)

@@ -13,6 +13,7 @@ from textual.document._edit import Edit
 from textual.dom import DOMNode
 from textual.message import Message
 from textual.widgets import TextArea
+from textual.widgets.text_area import Selection
 
 from app.tui.keys.bindings import APP_KEYS, PROMPT_KEYS, RUN_KEYS, VIEW_KEYS
 from app.tui.keys.key_names import active_bindings
@@ -173,6 +174,18 @@ class Prompt(TextArea):
         if self.example and not self.text.strip():
             self.write(self.example)
         self.post_message(self.Submitted(self.text))
+
+    def undo(self) -> None:
+        self._go_to_start()
+        super().undo()
+
+    def redo(self) -> None:
+        self._go_to_start()
+        super().redo()
+
+    def _go_to_start(self) -> None:
+        """TextArea draws the cursor of before where the text is shorter already, and fails."""
+        self.selection = Selection.cursor((0, 0))
 
     def action_undo(self) -> None:
         """Undo what was typed here, unless something else was changed later."""

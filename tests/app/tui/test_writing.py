@@ -495,6 +495,20 @@ async def test_a_long_prompt_shows_its_end_after_a_resize(play: Play) -> None:
             assert stage.text.splitlines()[-2].rstrip().endswith("end")
 
 
+@pytest.mark.parametrize("lines", [6, 60])  # a scroll bar comes and goes
+async def test_a_long_paste_is_undone_and_redone(play: Play, lines: int) -> None:
+    text = "".join(f"line {n}\n" for n in range(lines))
+    async with play(size=(60, 24)) as stage:
+        prompt = stage.app.main.prompt
+        stage.app.post_message(events.Paste(text))
+        await quiet()
+        assert prompt.text == text
+        await stage.press("ctrl+z")
+        assert not prompt.text
+        await stage.press("ctrl+y")
+        assert prompt.text == text and prompt.selection.end == (lines, 0)
+
+
 async def test_what_was_said_does_not_outlive_its_moment(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "3", "delete")
