@@ -14,6 +14,7 @@ from typing import Any
 from textual import events, on
 from textual.actions import ActionParseResult
 from textual.app import SystemCommand
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding
 from textual.dom import DOMNode
 from textual.screen import Screen
@@ -344,6 +345,11 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """The colours of tokens, for Textual's own themes as well."""
         return (DARK if self.current_theme.dark else LIGHT).variables
+
+    def pop_screen(self) -> AwaitComplete:
+        """Two quick clicks beside the palette close it once: there is nothing below the main
+        screen."""
+        return AwaitComplete() if self.screen is self.main else super().pop_screen()
 
     def action_command_palette(self) -> None:
         """Its commands are the main screen's: over a dialog they would end what that waits for."""

@@ -139,11 +139,14 @@ class MainScreen(LanesLayout):
 
     @on(LanePane.RowClicked)
     def unfold(self, event: LanePane.RowClicked) -> None:
-        self._toggle(event.pane)
+        if event.pane.name_of_lane in self.state.lanes:  # it may have been removed since
+            self._toggle(event.pane)
 
     @on(LanePane.EdgeClicked)
     def show_lane_hint(self, event: LanePane.EdgeClicked) -> None:
         """A click on a title goes to the lane, and says what can be done with it."""
+        if event.pane.name_of_lane not in self.state.lanes:
+            return
         names = ("run.stop", "view.zoom", "view.toggle_here", "view.copy")
         leave, zoom, off, copy = (self.state.keys[name] for name in names)
         label, then = self.state.label(event.pane.name_of_lane), f"{leave}, then " * self.writing

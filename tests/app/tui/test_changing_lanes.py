@@ -7,6 +7,7 @@ from dataclasses import replace
 from app.engine.commands import AddLane, RemoveLane, SetEnabled, SetOverrides, SetParams
 from app.engine.events import Finished, LanesChanged, RunFinished
 from app.strategies.lane_spec import LaneSpec
+from app.tui.widgets.lane_pane import LanePane
 from app.tui.widgets.sliders_panel import SlidersPanel
 from app.tui.widgets.token_view import TokenView
 from tests.support.scripted import lane, prefilled, stepped
@@ -83,12 +84,18 @@ async def test_delete_removes_the_lane_in_focus_and_ignores_its_late_events(
         await stage.begin()
         await stage.tell(prefilled("ar", "Paris"), prefilled("draft", "London"))
         await stage.to_lane(2)
-        view, token = stage.view(2), prefilled("draft", "London").first
+        pane = stage.app.main.grid.pane_of("draft")
+        view, token = pane.view, prefilled("draft", "London").first
         await stage.press("delete")
         assert stage.engine.asked(RemoveLane) == [RemoveLane("draft")]
         await stage.tell(LanesChanged((LANES[0], *LANES[2:])), Finished("draft", "stopped"))
         assert "Draft model" not in stage.text.replace("2 Draft model is removed", "")
-        for late in (TokenView.Hovered(view, token), TokenView.CursorMoved(view, token)):
+        for late in (
+            TokenView.Hovered(view, token),
+            TokenView.CursorMoved(view, token),
+            LanePane.RowClicked(pane),
+            LanePane.EdgeClicked(pane),
+        ):
             stage.app.main.grid.post_message(late)
         assert "Paris" in "".join(stage.lines(1))
         neighbour = stage.app.main.grid.pane_of("lookup")

@@ -24,6 +24,7 @@ from app.tui.screens.presets import PresetsScreen
 from app.tui.state.lane_state import Phase
 from app.tui.user_keymap import binding_scopes, check_keymap
 from app.tui.widgets.prompt import Prompt
+from tests.support.quiet import quiet
 from tests.support.scripted import prefilled, stepped
 from tests.support.stage import Play
 
@@ -126,6 +127,16 @@ async def test_the_palette_has_every_action_with_its_key(play: Play) -> None:
         assert found["Ghosts"].endswith("(F10)") and found["Prompt"].endswith("(i)")
         assert found["Lane 1: Autoregressive"].endswith("(1)")
         assert "Slider: min-p" in found and "Theme" in found
+
+
+async def test_quick_clicks_beside_the_palette_close_it_once(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("ctrl+p")
+        palette = stage.app.screen
+        for _ in range(2):  # the second is queued before the first one closes it
+            stage.app.call_later(palette.dismiss)
+        await quiet()
+        assert stage.app.screen is stage.app.main
 
 
 async def test_the_palette_searches_what_is_said_about_commands(play: Play) -> None:
