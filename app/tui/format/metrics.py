@@ -45,7 +45,7 @@ def accepted_lines(histogram: Sequence[int], drafted: int, width: int) -> Conten
 
 def position_lines(positions: Sequence[Position], over: int | None, width: int) -> Content:
     """Conditional and unconditional acceptance at each draft position, side by side, each on an
-    axis from 0 to 1; ± is two standard errors of the unconditional one. `over`: the number of
+    axis from 0 to 1; ± is about the 95% interval of the unconditional one. `over`: the number of
     rounds, if they are the session's and not only the last answer's."""
     cells = max(3, (width - 29) // 2)
     column = cells + 5
@@ -55,7 +55,7 @@ def position_lines(positions: Sequence[Position], over: int | None, width: int) 
         rows.insert(0, _heading(f"by position, over {over} rounds of the session"))
     for number, position in enumerate(positions, 1):
         conditional, unconditional = position.conditional, position.unconditional
-        error = "" if unconditional is None else f"±{2 * binomial_error(position):.0%}"
+        error = "" if unconditional is None else f"±{margin(position):.0%}"
         rows.append(
             Content.assemble(
                 (f"{number:3} ", "$foreground"),
@@ -72,10 +72,12 @@ def position_lines(positions: Sequence[Position], over: int | None, width: int) 
     return Content("\n").join(rows)
 
 
-def binomial_error(position: Position) -> float:
-    """The standard error of the share of rounds that accepted this position."""
-    rate, rounds = position.unconditional or 0.0, position.rounds
-    return sqrt(rate * (1 - rate) / rounds) if rounds else 0.0
+def margin(position: Position) -> float:
+    """Half of the 95% interval of how many rounds accept this position, which is not 0 where all
+    did so far (Agresti and Coull, 1998)."""
+    rounds = position.rounds + 4
+    rate = (position.accepted + 2) / rounds
+    return 2 * sqrt(rate * (1 - rate) / rounds)
 
 
 def time_lines(stats: Stats, drafts: bool, width: int) -> Content:

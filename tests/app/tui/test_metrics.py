@@ -72,12 +72,14 @@ def test_conditional_and_unconditional_acceptance_by_position() -> None:
     lines = position_lines(acceptance_by_position(ROUNDS), None, 37).plain.splitlines()
     assert lines[0].split() == ["pos", "α", "if", "reached", "α", "at", "all", "tested"]
     assert lines[1:] == [
-        "  1 ███   75%  ███   75% ±43%      4",
-        "  2 ██▋   67%  ██    50% ±50%      3",
-        "  3 ████ 100%  ██    50% ±50%      2",
+        "  1 ███   75%  ███   75% ±34%      4",
+        "  2 ██▋   67%  ██    50% ±35%      3",
+        "  3 ████ 100%  ██    50% ±35%      2",
     ]
     wide = position_lines(acceptance_by_position(ROUNDS * 100), None, 60).plain.splitlines()
     assert " 75% ±4%" in wide[1] and wide[-1].split() == ["0", "1", "0", "1"]
+    sure = acceptance_by_position([drafted(1, gamma=1)] * 18)
+    assert "100% ±12%" in position_lines(sure, None, 37).plain
 
 
 async def test_acceptance_by_position_is_over_the_session(play: Play) -> None:
