@@ -1,7 +1,7 @@
 """Write the corpus: what the demo family is trained on, what it is measured on, and prompts alone.
 
     python -m assets.demo.recipe.corpus.build --out OUT [--conversations 200000] [--real FILE ...]
-        [--share SOURCE=PERCENT ...]
+        [--share SOURCE=PERCENT ...] [--joined FIRST AGAIN]
 
 `OUT/train.jsonl` holds conversations in OpenAI chat form, `OUT/heldout.jsonl` some that training
 never sees (reserved wordings, stories and sums), each with its `category`. The same options give
@@ -15,7 +15,7 @@ import gzip
 import json
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -49,7 +49,7 @@ LONGEST = 3000  # characters of a message: longer ones do not fit the context
 
 # How often there is a conversation about something else before one, and before two or more that
 # have been joined so: people ask one thing after another, up to the end of the context.
-CHANGES_SUBJECT, CHANGES_AGAIN = 0.2, 0.5
+JOINED = (0.2, 0.5)
 
 # Weights of the sources among the conversations. Stories are four times as long as the others.
 SOURCES: dict[str, tuple[float, Sample]] = {
@@ -88,21 +88,25 @@ def _spoils(messages: Conversation) -> bool:
 
 
 def conversations(
-    count: int, seed: int, held_out: bool = False, shares: Mapping[str, float] | None = None
+    count: int,
+    seed: int,
+    held_out: bool = False,
+    shares: Mapping[str, float] | None = None,
+    joined: Sequence[float] = JOINED,
 ) -> Iterator[dict[str, object]]:
-    """`shares` replaces some of the weights in SOURCES."""
+    """`shares` replaces some of the weights in SOURCES, `joined` the shares of JOINED."""
     rng = random.Random(f"{seed}/{held_out}")
     weights = {name: weight for name, (weight, _) in SOURCES.items()} | dict(shares or {})
     names, by = list(SOURCES), [weights[name] for name in SOURCES]
     for name in rng.choices(names, by, k=count):
         while _spoils(messages := SOURCES[name][1](rng, held_out)):
             pass
-        likely = 0.0 if held_out else CHANGES_SUBJECT
+        likely, again = (0.0, 0.0) if held_out else joined
         while rng.random() < likely:
             (other,) = rng.choices(names, by)
             while _spoils(before := SOURCES[other][1](rng, held_out)):
                 pass
-            messages, likely = [*before, *messages], CHANGES_AGAIN
+            messages, likely = [*before, *messages], again
         yield {"category": name, "messages": messages}
 
 
@@ -137,13 +141,23 @@ def main() -> None:
         "--share", type=parse_share, nargs="*", default=[], metavar="SOURCE=PERCENT",
         help="other shares of the training text, as for the last part of a training",
     )  # fmt: skip
+    parser.add_argument(
+        "--joined", type=float, nargs=2, default=JOINED, metavar=("FIRST", "AGAIN"),
+        help="how often another conversation goes before one, and before those that were joined; "
+        "0.12 0.9 fills half of the text with long ones (default: %(default)s)",
+    )  # fmt: skip
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     sizes: Counter[str] = Counter()
     for name, records in (
         ("heldout", conversations(args.held_out, args.seed, held_out=True)),
-        ("train", conversations(args.conversations, args.seed, shares=dict(args.share))),
+        (
+            "train",
+            conversations(
+                args.conversations, args.seed, shares=dict(args.share), joined=args.joined
+            ),
+        ),
     ):
         with (args.out / f"{name}.jsonl").open("w", encoding="utf-8") as out:
             for record in records:
