@@ -9,8 +9,9 @@ cd "$(dirname "$0")/../../.."
 mkdir -p "$out"
 
 if [[ ! -e $out/own.done ]]; then  # the target's answers to what it was not trained on
-    python -m assets.demo.recipe.corpus.build --out "$out/corpus" --conversations 3800 --seed 1061 >"$out/corpus.log"
-    python -m assets.demo.recipe.prompts --data "$out/corpus/train.jsonl" --out "$out/prompts.jsonl"
+    python -m assets.demo.recipe.corpus.build --out "$out/corpus" --conversations 6000 --seed 1071 >"$out/corpus.log"
+    python -m assets.demo.recipe.prompts --data "$out/corpus/train.jsonl" --count 3400 --long 300 \
+        --out "$out/prompts.jsonl"
     python -m assets.demo.recipe.answers --target "$target" --turns 6 --max-new-tokens 256 --batch-size 128 \
         --prompts "$out/prompts.jsonl" --out "$out/own.jsonl"
     touch "$out/own.done"
