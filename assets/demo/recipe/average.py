@@ -1,4 +1,4 @@
-"""Average the weights of models that come from one run (Wortsman et al. 2022, 2203.05482: "soups").
+"""Average the weights of models, or of heads, that come from one run (Wortsman et al. 2022, 2203.05482: "soups").
 
     python -m assets.demo.recipe.average --out DIR MODEL=SHARE MODEL=SHARE ...
 
@@ -18,10 +18,11 @@ from safetensors.torch import load_file, save_file
 def average(parts: list[tuple[Path, float]], out: Path) -> None:
     """Write the first folder to `out`, with the mean of all folders' weights, heavy by their share.
 
-    Raises ValueError if they have other tensors.
+    Raises ValueError if they have other tensors, or more than one file of weights.
     """
     total = sum(share for _, share in parts)
-    models = [(load_file(folder / "model.safetensors"), share / total) for folder, share in parts]
+    (weights,) = (path.name for path in parts[0][0].glob("*.safetensors"))
+    models = [(load_file(folder / weights), share / total) for folder, share in parts]
     first, _ = models[0]
     if any(model.keys() != first.keys() for model, _ in models):
         raise ValueError("the models have other tensors")
@@ -30,7 +31,7 @@ def average(parts: list[tuple[Path, float]], out: Path) -> None:
         mean = torch.stack([model[name].float() * share for model, share in models]).sum(0)
         mixed[name] = mean.to(tensor.dtype)
     shutil.copytree(parts[0][0], out, dirs_exist_ok=True)
-    save_file(mixed, out / "model.safetensors", metadata={"format": "pt"})
+    save_file(mixed, out / weights, metadata={"format": "pt"})
 
 
 def parse_part(text: str) -> tuple[Path, float]:
