@@ -13,7 +13,10 @@ from decoding.errors import InputError
 
 def replay(
     file: Annotated[Path, typer.Argument(help="A conversation, exported as JSON.")],
-    speed: Annotated[float, typer.Option(help="Playback speed, as a factor.")] = 1.0,
+    speed: Annotated[
+        float | None,
+        typer.Option(help="Playback speed, as a factor (default: slow for short runs; casts: 1)."),
+    ] = None,
     cast: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write an asciicast to FILE instead.")
     ] = None,
@@ -23,12 +26,12 @@ def replay(
     from app.history.parse_document import read_recording
 
     recording = read_recording(file)
-    if not 0.01 <= speed <= 100:
+    if speed is not None and not 0.01 <= speed <= 100:
         raise InputError(f"--speed: from 0.01 to 100, not {speed:g}")
     if cast is not None:
         from app.tui.replay.asciicast import parse_size, write_cast
 
-        write_cast(recording, cast, parse_size(size), speed)
+        write_cast(recording, cast, parse_size(size), speed or 1.0)
         return
     require_terminal("specchat replay FILE --cast OUT")
     from app.cli.screen_settings import keymap_of, settings_from, theme_of

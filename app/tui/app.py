@@ -146,6 +146,11 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
             self.keep_for_next_time()
         super().exit(*args, **options)
 
+    def _handle_exception(self, error: Exception) -> None:
+        with suppress(Exception):
+            self.keep_for_next_time()
+        super()._handle_exception(error)
+
     def on_unmount(self) -> None:
         self.engine.close()
         if self.recorder:

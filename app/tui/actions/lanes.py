@@ -55,7 +55,7 @@ class LaneActions(AppBase):
         else:
             self.engine.send(AddLane(spec, after.info.name if after else None))
             later = "; it joins the next run" if state.running else ""
-            title = spec.name if spec.endpoint else STRATEGIES[spec.strategy].title
+            title = after.info.title if after else STRATEGIES[spec.strategy].title
             state.show_notice(f"New lane: {title}{later}")
         self.main.show_state()
 

@@ -9,7 +9,7 @@ from app.engine.commands import RunAgain, StepRound
 from app.engine.events import Event, RoundFinished, RunStarted
 from app.history.recording import Recording
 from app.history.replay import ReplayEngine
-from app.tui.actions.slow_motion import progress_line
+from app.tui.actions.slow_motion import progress_line, suitable_speed
 from app.tui.app import SpecchatApp
 from app.tui.keys.bindings import REPLAY_KEYS
 from app.tui.state.startup import Startup
@@ -72,9 +72,11 @@ class ReplayApp(SpecchatApp):
         self.player.change_speed(direction)
 
 
-def run_replay(recording: Recording, speed: float, theme: str, keys: Mapping[str, str]) -> int:
-    """Play a recording until the user leaves; the exit code."""
+def run_replay(
+    recording: Recording, speed: float | None, theme: str, keys: Mapping[str, str]
+) -> int:
+    """Play a recording until the user leaves; the exit code. `speed` None: one to follow it by."""
     app = ReplayApp(recording, Startup(theme=theme, keys=keys))
-    app.player.speed = speed
+    app.player.speed = speed or suitable_speed(app.player.seconds)
     app.run()
     return app.return_code or 0

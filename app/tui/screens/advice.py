@@ -10,7 +10,6 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from app.config.overrides import parse_values
@@ -23,6 +22,7 @@ from app.text.plural import pluralize
 from app.tui.format.advice import advice_lines, snippets
 from app.tui.format.status import labelled_progress
 from app.tui.keys.key_names import first_key
+from app.tui.screens.dialog import Dialog
 from app.tui.widgets.keyed_box import KeyedScroll
 from decoding.errors import InputError
 
@@ -43,7 +43,7 @@ class AdviceRequest:
     known: Mapping[str, Any] | None = None
 
 
-class AdviceScreen(ModalScreen[Mapping[str, Any] | None]):
+class AdviceScreen(Dialog[Mapping[str, Any] | None]):
     """Returns a row of the document's `best`, to apply its settings. Leaving the screen ends the
     measurement."""
 

@@ -8,17 +8,17 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from app.text.prompt_file import Request
 from app.text.terminal_text import shortened
 from app.tui.keys.key_names import first_key
+from app.tui.screens.dialog import Choices, Dialog
 from app.tui.widgets.keyed_box import KeyedBox
 
 
-class ExamplesScreen(ModalScreen[str | None]):
+class ExamplesScreen(Dialog[str | None]):
     """Returns the chosen prompt, or None. Prompts are grouped by category, later turns of a
     conversation below its first. Typed words filter by prompt and category."""
 
@@ -38,7 +38,7 @@ class ExamplesScreen(ModalScreen[str | None]):
             close = first_key(self, "dismiss(None)")
             box.show_keys(["Enter takes one", f"{close} closes", "↳ follows the question above it"])
             yield Input(compact=True, placeholder="Type to filter")
-            yield OptionList()
+            yield Choices()
 
     def on_mount(self) -> None:
         self.filter("")

@@ -8,7 +8,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
@@ -26,6 +25,7 @@ from app.tui.format.glossary import (
 )
 from app.tui.keys.bindings import APP_KEYS, VIEW_KEYS, allowed, lane_key, run_keys
 from app.tui.keys.key_names import active_bindings, compact_keys, first_key
+from app.tui.screens.dialog import Dialog
 from app.tui.state.app_state import AppState
 from app.tui.widgets.definition_list import DefinitionList, Term
 from app.tui.widgets.keyed_box import KeyedScroll
@@ -38,7 +38,7 @@ from app.tui.widgets.tree_view import TreeView
 KEYS = "Keys; letters and symbols are keys in a lane, and text in the prompt"
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(Dialog[None]):
     BINDINGS = [
         Binding(
             "escape,f1,question_mark,q", "leave", "Close", id="help.close",

@@ -14,7 +14,6 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.suggester import Suggester
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
@@ -35,6 +34,7 @@ from app.text.terminal_text import shortened
 from app.text.units import format_bytes
 from app.tui.background import run_in_background
 from app.tui.keys.key_names import first_key
+from app.tui.screens.dialog import Choices, Dialog
 from app.tui.screens.examples import MOVES
 from app.tui.screens.saved_list import Complaint
 from app.tui.widgets.keyed_box import KeyedBox
@@ -90,7 +90,7 @@ def public_states(names: Iterable[str]) -> dict[str, FamilyState]:
     return {name: family_state(PUBLIC_FAMILIES[name], memory) for name in names}
 
 
-class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
+class ModelsScreen(Dialog[ModelOptions | Fetch | None]):
     """Returns the chosen target with its drafters, a family to download first, or None. Typed text
     filters the entries by name, or is a folder to inspect."""
 
@@ -122,7 +122,7 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
                 select_on_focus=False,
             )
             yield Complaint(markup=False)
-            yield OptionList()
+            yield Choices()
             yield Static(classes="details", markup=False)
 
     def on_mount(self) -> None:

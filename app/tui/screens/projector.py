@@ -8,12 +8,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Digits, Static
 
 from app.report.verdict import LaneScore, doubt_about_speeds
 from app.tui.format.bars import bar
 from app.tui.keys.key_names import first_key
+from app.tui.screens.dialog import Dialog
 from app.tui.state.app_state import AppState
 from app.tui.state.scores import scores, verdict_of
 from app.tui.themes import lane_color
@@ -57,7 +57,7 @@ def thick_bar(share: float, color: str, width: int) -> Content:
     return Content("\n").join([Content.styled(bar(share, width), color)] * BAR_ROWS)
 
 
-class ProjectorScreen(ModalScreen[None]):
+class ProjectorScreen(Dialog[None]):
     """Follows the run on the screen behind it."""
 
     BINDINGS = [

@@ -7,7 +7,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from app.engine.commands import StartSamplingTest, StopSamplingTest
@@ -16,12 +15,13 @@ from app.engine.protocol import Engine
 from app.tui.format.sampling_test import intro, table, verdict
 from app.tui.format.status import labelled_progress
 from app.tui.keys.key_names import first_key
+from app.tui.screens.dialog import Dialog
 
 REPETITIONS = 400
 MORE = 4  # times as many
 
 
-class SamplingTestScreen(ModalScreen[None]):
+class SamplingTestScreen(Dialog[None]):
     """Starts a sampling test and shows its progress. Leaving the screen ends the test."""
 
     BINDINGS = [

@@ -8,13 +8,13 @@ from typing import ClassVar, Generic, TypeVar
 from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from app.text.terminal_text import shortened
 from app.tui.background import run_in_background
 from app.tui.keys.key_names import first_key
+from app.tui.screens.dialog import Choices, Dialog
 from app.tui.widgets.keyed_box import KeyedBox
 from decoding.errors import InputError
 
@@ -32,7 +32,7 @@ class Complaint(Static):
         self.display = bool(text)
 
 
-class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
+class SavedList(Dialog[Result | None], Generic[Item, Result]):
     """Returns the chosen entry's result, or None. Methods of subclasses may raise InputError or
     OSError, which are shown in a line."""
 
@@ -92,7 +92,7 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
 
     def compose(self) -> ComposeResult:
         with KeyedBox(classes="kept"):
-            yield OptionList()
+            yield Choices()
             yield Complaint(markup=False)
             yield Input(compact=True, placeholder="A name", max_length=200)
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from app.tui.keys.key_names import first_key
+from app.tui.screens.dialog import Dialog
 from app.tui.widgets.keyed_box import KeyedBox
 
 MOST_DIGITS = 18  # of a seed
 
 
-class SeedScreen(ModalScreen[int | None]):
+class SeedScreen(Dialog[int | None]):
     """Returns the seed, None if it stays."""
 
     AUTO_FOCUS = "Input"

@@ -11,7 +11,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -22,6 +21,7 @@ from app.history.replay import ReplayEngine, side_by_side
 from app.tui.format.tour import STEPS, Moment, Step, best_turn, rejected_round
 from app.tui.keys.key_names import first_key
 from app.tui.refresh import EVENTS_SECONDS, LABEL_SECONDS
+from app.tui.screens.dialog import Dialog
 from app.tui.screens.lanes import MainScreen
 from app.tui.state.app_state import AppState
 from decoding.params import Params
@@ -102,7 +102,7 @@ class TourStage(MainScreen):
             part.set_class(part not in lit, "-dim")
 
 
-class TourScreen(ModalScreen[None]):
+class TourScreen(Dialog[None]):
     """The text of the steps in a box below the stage, which gets no keys."""
 
     BINDINGS = [

@@ -9,7 +9,6 @@ from rich.console import Group
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from app.tui.background import run_in_background
@@ -21,12 +20,13 @@ from app.tui.format.training import (
     view,
 )
 from app.tui.keys.key_names import first_key
+from app.tui.screens.dialog import Dialog
 from app.tui.tokens.token_text import RenderMode
 from app.tui.widgets.keyed_box import KeyedScroll
 from decoding.errors import InputError
 
 
-class TrainingScreen(ModalScreen[None]):
+class TrainingScreen(Dialog[None]):
     """Begins with the newest training in the present folder; another one's folder can be typed."""
 
     AUTO_FOCUS = "Input"

@@ -201,7 +201,8 @@ class AppState:
         """Why nothing new can be started now, None if it can."""
         if self.opening:
             return "Still opening a conversation"
-        return f"Still answering: {self.keys['run.stop']} stops it" if self.running else None
+        stop = "run.copy_or_stop" if self.queued else "run.stop"  # which takes a question back
+        return f"Still answering: {self.keys[stop]} stops it" if self.running else None
 
     @property
     def waits_for_engine(self) -> bool:

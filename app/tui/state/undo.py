@@ -88,7 +88,7 @@ def describe(before: Setup, after: Setup, back: bool = False) -> str:
         return f"opening “{shortened(after.log.opened, TITLE_CHARACTERS)}”"  # with its settings
     changes = changed_params(before.params, after.params, back)
     if before.schedule != after.schedule:
-        changes.append("the order of the lanes' turns")
+        changes.append(f"back to {before.schedule}" if back else after.schedule)
     if before.seed != after.seed and before.log == after.log:
         changes.append(f"seed back to {before.seed}" if back else f"seed {after.seed}")
     if before.models != after.models:

@@ -115,25 +115,26 @@ def forecast_line(found: Forecast, alpha: float | None, width: int, lane: int = 
     is_best = best == now > 0 and not ahead
     if is_best:
         advice = f" {present}{error(found, best)} tok/s, the best tried"
+        if Content.assemble(*parts, advice).cell_length > width:
+            advice = advice.removesuffix(" tried").replace(", the best", ", best")
     elif best == 0 and not ahead:
         advice = f" drafting does not pay here: γ0 ≈ {speed(found.speeds[0])} tok/s"
     else:
         word = "" if ahead else "best tried " if width >= WIDE else "best "
         advice = f" {word}γ{best} ≈ {speed(found.speeds[best])}{error(found, best)} tok/s"
     parts += [(advice, "bold $accepted")]
-    if not is_best:
-        parts += [" · ", (present, styles[now // each])]
+    more = [] if is_best else [Content.assemble(" · ", (present, styles[now // each]))]
     if guess > seen:
-        more = [f" · γ{guess}? {speed(found.speeds[guess])} is a guess"]
-    else:
-        more = [f" · a guess beyond γ{seen}"] if now > seen else []
+        more += [Content(f" · γ{guess}? {speed(found.speeds[guess])} is a guess")]
+    elif now > seen:
+        more += [Content(f" · a guess beyond γ{seen}")]
     if now:
-        more.append(f" · {pays(found.break_even)}")
+        more += [Content(f" · {pays(found.break_even)}")]
         if alpha is not None:
-            more.append(f" (here {alpha:.0%})")
+            more += [Content(f" (here {alpha:.0%})")]
     line = Content.assemble(*parts)
     for part in more:
-        if line.cell_length + len(part) > width:
+        if line.cell_length + part.cell_length > width:
             break
         line += part
     return line

@@ -1,4 +1,4 @@
-"""Average the weights of models, or of heads, that come from one run (Wortsman et al. 2022, 2203.05482: "soups").
+"""Average the weights of models, or heads, of one run (Wortsman et al. 2022, 2203.05482: "soups").
 
     python -m assets.demo.recipe.average --out DIR MODEL=SHARE MODEL=SHARE ...
 

@@ -45,6 +45,7 @@ from app.tui.widgets.prompt import Prompt
 from decoding.errors import InputError
 from decoding.params import Params, SamplingParams, flat
 from tests.support.conversation import LOADED, SETTINGS, turn
+from tests.support.quiet import quiet
 from tests.support.scripted import ScriptedEngine, lane, stepped
 from tests.support.stage import LANES, PATIENCE, Clock, Stage
 
@@ -172,6 +173,18 @@ async def test_a_question_that_was_sent_and_not_begun_is_in_the_prompt_the_next_
         await stage.press("enter")
         assert stage.engine.asked(Run) and not stage.app.main.prompt.text
         stage.app.exit()
+    assert store.unsent() == ["Why so soon?"]
+
+
+async def test_an_error_of_the_app_does_not_lose_what_was_written(store: Store) -> None:
+    def broken() -> None:
+        raise RuntimeError("an error of the app")
+
+    with pytest.raises(RuntimeError, match="an error of the app"):
+        async with opened(store) as stage:
+            await stage.type("Why so soon?")
+            stage.app.call_later(broken)
+            await quiet()
     assert store.unsent() == ["Why so soon?"]
 
 

@@ -98,6 +98,13 @@ def test_beyond_what_was_seen_it_is_called_a_guess() -> None:
     assert "?" not in certain.plain and "guess" not in certain.plain
 
 
+def test_no_number_is_cut_where_the_line_is_narrow() -> None:
+    found = Forecast((100.0, 150.0, 170.0, 190.0, 180.0), 1, 0.377, 4)
+    whole = forecast_line(found, None, 60, 4).plain
+    assert whole.endswith("best γ3 ≈ 190 tok/s · now γ1 150")
+    assert forecast_line(found, None, len(whole) - 1, 4).plain.endswith("best γ3 ≈ 190 tok/s")
+
+
 def test_what_busy_passes_say_has_a_question_mark_and_is_not_suggested() -> None:
     sure = Forecast((20.0, 60.0, 30.0), 2, 0.377, 2, (0.0, 1.0, 2.0))
     doubtful = replace(sure, doubtful=True)

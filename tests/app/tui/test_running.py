@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from textual import events
 
 from app.engine.commands import (
     AddLane,
@@ -33,6 +34,7 @@ from app.engine.events import (
 from app.text.prompt_file import Request
 from decoding.params import Params, SamplingParams
 from tests.support.contrast import contrast_of
+from tests.support.quiet import quiet
 from tests.support.scripted import metrics, prefilled, stepped
 from tests.support.stage import PROMPTS, Play, Stage
 
@@ -441,6 +443,19 @@ async def test_examples(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
         assert stage.app.main.prompt.text == PROMPTS[0] and stage.app.main.prompt.has_focus
         await stage.press("up")  # what stood there is not lost
         assert stage.app.main.prompt.text == "Another, please."
+
+
+async def test_of_two_quick_enters_in_a_list_one_chooses(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.tui.app.examples", lambda: [Request((PROMPTS[0],))])
+    async with play() as stage:
+        await stage.press("f2")
+        for _ in range(2):  # both are sent to the list before it handles the first
+            stage.app.post_message(events.Key("enter", "\r"))
+        await quiet()
+        assert stage.app.screen is stage.app.main
+        assert stage.app.main.prompt.text == PROMPTS[0] and not stage.engine.asked(Run)
 
 
 async def test_fair_and_race(play: Play) -> None:

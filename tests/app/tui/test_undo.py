@@ -70,13 +70,12 @@ def test_what_is_undone_is_no_change_and_a_change_ends_redoing() -> None:
     race = replace(START, schedule="race")
     steps.record(START, 0.0)
     steps.record(race, 1.0)
-    what = "the order of the lanes' turns"
-    assert steps.peek(back=True) == (race, START, what, False)
+    assert steps.peek(back=True) == (race, START, "back to fair", False)
     steps.begin(True, START, 2.0)
     steps.record(race, 2.1)  # it has not arrived yet
     assert steps.waiting
     steps.record(START, 2.2)
-    assert steps.peek(back=True) is None and steps.peek(back=False) == (START, race, what, False)
+    assert steps.peek(back=True) is None and steps.peek(back=False) == (START, race, "race", False)
     steps.record(replace(START, params=Params(gamma=4)), 9.0)
     assert steps.peek(back=False) is None
 
@@ -181,7 +180,7 @@ async def test_what_was_done_last_is_undone_first(play: Play) -> None:
         assert stage.engine.asked(SetSchedule) == [SetSchedule("fair")]
         await stage.press("ctrl+z")
         assert stage.engine.asked(SetSchedule)[-1] == SetSchedule("race") and prompt.text == "Hi"
-        assert "Undone: the order of the lanes' turns" in stage.text
+        assert "Undone: back to race" in stage.text
         await stage.press("ctrl+z")
         assert prompt.text == ""
 
@@ -236,7 +235,7 @@ async def test_a_question_that_was_refused_is_undone_first(play: Play) -> None:
         await stage.press("ctrl+y")
         assert prompt.text == "Too long"
         await stage.press("ctrl+z", "ctrl+z")
-        assert prompt.text == "" and "Undone: the order of the lanes'" in stage.text
+        assert prompt.text == "" and "Undone: back to race" in stage.text
 
 
 async def test_an_example_gives_way_to_what_it_replaced(play: Play) -> None:

@@ -139,7 +139,8 @@ def test_settings_that_are_given_are_the_ones_written(
     specchat: Specchat, family_folders: FamilyFolders, measure: tuple[str, ...], tmp_path: Path
 ) -> None:
     target = family_folders.target
-    head = made("eagle3", specchat, target, tmp_path / "eagle", "--aux-layers", "1")
+    head = made("eagle3", specchat, target, tmp_path / "eagle", "--aux-layers", "0,1")
+    older = made("eagle1", specchat, target, tmp_path / "eagle1")
     given = ("--gamma", "2", "--eagle-top-k", "2", "--eagle-total-tokens", "5")
     written = ("--write-settings", "--seconds", "1")
     done = specchat(*measure, "--heads", str(head), *given, *written)
@@ -149,10 +150,11 @@ def test_settings_that_are_given_are_the_ones_written(
     assert isinstance(drafter, Eagle)
     assert (lane.default_gamma, drafter.tree) == (2, EagleTree(5, 2))
     out = tmp_path / "out"
-    export = ("heads", "export", "--target", target, "--heads", str(head), "--out")
-    done = specchat(*export, str(out / "sglang"), "--to", "sglang")
+    specchat(*measure, "--heads", str(older), *given, *written)
+    export = ("heads", "export", "--target", target, "--heads")
+    done = specchat(*export, str(older), "--out", str(out / "sglang"), "--to", "sglang")
     assert "num-steps 2 --speculative-eagle-topk 2 --speculative-num-draft-tokens 5" in done.stdout
-    done = specchat(*export, str(out / "speculators"), "--to", "speculators")
+    done = specchat(*export, str(head), "--out", str(out / "speculators"), "--to", "speculators")
     assert '"num_speculative_tokens": 2' in done.stdout
     (method,) = json.loads((out / "speculators" / "config.json").read_text())["speculators_config"][
         "proposal_methods"
