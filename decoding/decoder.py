@@ -71,6 +71,7 @@ class Decoder:
         self.draft_prefill_seconds = 0.0
         default_gamma = 0 if drafter is None else drafter.default_gamma
         self._auto = AutoGamma(default_gamma, verify_cost)
+        self._self_ending = drafter if isinstance(drafter, SelfEndingDrafter) else None
         self.record_probabilities = False
         self._ids: list[int] = []  # everything committed; all but the last have rows in the cache
         self._prompt_length = 0
@@ -260,13 +261,11 @@ class Decoder:
             return 0
         gamma = self.drafter.default_gamma if params.gamma is None else params.gamma
         if gamma == "auto":
-            gamma = self._auto.choose(self._ends_drafts(params))
+            drafter = self._self_ending
+            gamma = self._auto.choose(drafter is not None and drafter.ends_drafts(params))
         # A round emits one token more than it accepts.
         room = max(self._limit(params) - len(self.generated) - 1, 0)
         return min(gamma, room)
-
-    def _ends_drafts(self, params: Params) -> bool:
-        return isinstance(self.drafter, SelfEndingDrafter) and self.drafter.ends_drafts(params)
 
     def _propose(self, gamma: int, params: Params) -> Draft:
         """The drafter's tree below the last committed token; that token alone without a draft."""
