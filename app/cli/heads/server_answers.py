@@ -16,7 +16,6 @@ from app.servers.client import Patience, Server
 from app.servers.errors import ServerError
 from app.servers.protocol import Question
 from app.strategies.lane_spec import Endpoint
-from decoding.errors import InputError
 from decoding.json_text import parse_json
 from decoding.params import Params
 from decoding.tokenizing.reasoning import Reasoning
@@ -87,7 +86,7 @@ class _Distillation:
                     queue = iter(missing)
                     for _ in range(min(concurrency, len(missing))):
                         group.create_task(self._work(queue, file, made_by, progress))
-            except* (InputError, OSError) as errors:  # several workers may have met the same one
+            except ExceptionGroup as errors:  # several workers may have met the same one
                 raise errors.exceptions[0] from None
         if len(self._refused) == total:
             raise self._refused[0]
