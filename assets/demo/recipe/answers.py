@@ -16,7 +16,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from app.text.prompt_file import parse_request
 from decoding.params import Params, SamplingParams
-from decoding.training.data import Record, read_sources
+from decoding.training.data import DataSource, Record
 from decoding.training.distill import Conversation, distill
 
 
@@ -46,7 +46,8 @@ def main() -> None:
     tokenizer = AutoTokenizer.from_pretrained(args.target)
     dtype = getattr(torch, args.dtype)
     model = AutoModelForCausalLM.from_pretrained(args.target, dtype=dtype).to(args.device).eval()
-    records = read_sources(args.prompts, args.seed)
+    sources = map(DataSource.parse, args.prompts)
+    records = (record for source in sources for _, record in source.lines(args.seed))
     asked = [open_turns(record, args.turns) for record in records if "text" not in record]
     params = Params(SamplingParams(args.temperature), max_new_tokens=args.max_new_tokens)
     distill(model, tokenizer, asked, args.out, params, args.batch_size, args.seed)
