@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from rich.style import Style
 from textual import events
 
 from app.engine.commands import (
@@ -32,6 +33,8 @@ from app.engine.events import (
     RunStarted,
 )
 from app.text.prompt_file import Request
+from app.tui.screens.dialog import Choices
+from app.tui.screens.examples import ExamplesScreen
 from decoding.params import Params, SamplingParams
 from tests.support.contrast import contrast_of
 from tests.support.quiet import quiet
@@ -456,6 +459,29 @@ async def test_of_two_quick_enters_in_a_list_one_chooses(
         await quiet()
         assert stage.app.screen is stage.app.main
         assert stage.app.main.prompt.text == PROMPTS[0] and not stage.engine.asked(Run)
+
+
+async def test_a_dialog_over_another_closes_alone(play: Play) -> None:
+    async with play() as stage:
+        below, above = ExamplesScreen([]), ExamplesScreen([])
+        await stage.app.push_screen(below)
+        await stage.app.push_screen(above)
+        for _ in range(2):
+            above.dismiss()
+        await quiet()
+        assert stage.app.screen is below
+
+
+async def test_a_click_on_an_option_that_has_gone_chooses_nothing(play: Play) -> None:
+    async with play() as stage:
+        await stage.app.push_screen(ExamplesScreen([Request((PROMPTS[0],))]))
+        options = stage.app.screen.query_one(Choices)
+        style = Style.from_meta({"option": 7})
+        options.post_message(
+            events.Click(options, 1, 1, 0, 0, 1, False, False, False, 1, 1, style=style)
+        )
+        await quiet()
+        assert isinstance(stage.app.screen, ExamplesScreen)
 
 
 async def test_fair_and_race(play: Play) -> None:
