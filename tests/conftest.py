@@ -34,6 +34,7 @@ def leave_the_users_world() -> None:
         OMP_NUM_THREADS="1",  # threads only get in each other's way at these sizes
         CUDA_VISIBLE_DEVICES="",
         HF_HUB_OFFLINE="1",
+        TRITON_INTERPRET="1",  # kernels on the CPU; read when torch imports Triton
     )
 
 

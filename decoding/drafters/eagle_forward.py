@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from decoding.model.architecture import UNLIMITED
 from decoding.model.cache import Rows, TreeCache
-from decoding.model.lean import AttentionHeads, Block, RMSNorm, Rope, qk_norm
+from decoding.model.lean import AttentionHeads, Block, RMSNorm, Rope, gated, qk_norm
 from decoding.model.linears import Linear
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class EagleForward:
             Linear([layer.o]),
             RMSNorm(norms["mlp"], eps),
             Linear([layer.gate_up]),
-            layer.activation,
+            gated(self._head.config.activation, layer.activation, layer.qkv.weight),
             Linear([layer.down]),
         )
         return RMSNorm(norms["input"], eps) if "input" in norms else None, block
@@ -93,11 +93,7 @@ class EagleForward:
             of_hidden = self._hidden_norm(hidden)
             normed = torch.cat([self._embedding_norm(embedded), of_hidden], -1)
             x = of_hidden if self._head.config.norm_before_residual else hidden.clone()
-        cos, sin = self.rope.at(positions, end)
-
-        def rotate(qkv: Tensor) -> Tensor:
-            return self.rope(qkv, cos, sin)
-
+        rotate = self.rope.rotation(positions, end)
         for (norm, block), rows in zip(self._layers, rows_of_layers, strict=True):
             block.add_to(x, normed if norm is None else norm(x), rotate, rows, mask)
         if self._output_norm is not None and self._head.config.norm_output:

@@ -17,6 +17,7 @@ from transformers import AttentionInterface
 from transformers.masking_utils import AttentionMaskInterface, sdpa_mask
 
 from decoding.errors import InputError
+from decoding.model.kernels import kernels_for
 
 NAME = "specchat"
 
@@ -24,6 +25,10 @@ MASK_ALIGNMENT = 16
 
 # Arguments that change the mathematics and that this attention does not implement.
 _REFUSED = ("position_bias", "sinks", "head_mask")
+
+# With more query rows of a key head than this, the kernel that divides the prefix among many
+# programs would read it too often.
+FEW = 512
 
 # Maximum number of attention scores in memory at once, where they are materialized.
 _SCORES = 1 << 27
@@ -100,9 +105,23 @@ def attend(
             enable_gqa=query.shape[1] != key.shape[1],
         )
         return out.transpose(1, 2).contiguous()
+    if mask is not None and query.is_cuda and _divisible(query, key, value):
+        kernels = kernels_for(query)
+        if kernels is not None:
+            scale = query.shape[-1] ** -0.5 if scale is None else scale
+            fused: Tensor = kernels.attend(query, key, value, mask, scale)
+            return fused
     folded, mask = _fold(query, key.shape[1], mask)
     out = scaled_dot_product_attention(folded, key, value, attn_mask=mask, scale=scale)
     return _unfold(out, rows)
+
+
+def _divisible(query: Tensor, key: Tensor, value: Tensor) -> bool:
+    """Whether a prefix can be divided among programs, for one sequence."""
+    few = query.shape[1] * query.shape[2] <= FEW * key.shape[1]
+    rows = (query, key, value)
+    contiguous = all(each.stride(-1) == 1 for each in rows)
+    return few and contiguous and len(query) == 1 and key.shape == value.shape
 
 
 def _fold(query: Tensor, kv_heads: int, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:

@@ -17,8 +17,9 @@ from torch.nn import functional
 
 from decoding.device import upload
 from decoding.model.attention import attend
-from decoding.model.cache import LayerShape, Rows, TreeCache
+from decoding.model.cache import LayerRowsAt, LayerShape, Rows, TreeCache
 from decoding.model.forward import ForwardOutput, Mask
+from decoding.model.kernels import kernels_for
 from decoding.model.linears import Linear
 
 
@@ -40,6 +41,7 @@ class RMSNorm:
         # Without a fused kernel (on CPUs) rms_norm is a dozen operations;
         # sqrt(size) * x / |(x, sqrt(size * eps))| is the same in four.
         self._by_length = gain.device.type == "cpu"
+        self._kernels = kernels_for(gain) if gain.ndim == 1 else None
         self._scaled = self._gain.float() * math.sqrt(size)
         self._floor = torch.full((), math.sqrt(size * eps), device=gain.device)
 
@@ -49,6 +51,9 @@ class RMSNorm:
             length = torch.linalg.vector_norm(wide, 2, -1, True)
             normed = wide.div(torch.hypot(length, self._floor)).mul_(self._scaled)
             return normed if wide is x else normed.to(x.dtype)
+        if self._kernels is not None and x.dtype == self._gain.dtype:
+            fused: Tensor = self._kernels.rms_norm(x, self._gain, self._eps)
+            return fused
         size = self._gain.shape[-1:]
         if self._gain.dtype != x.dtype:  # no fused kernel takes two
             return functional.rms_norm(x.float(), size, self._gain, self._eps).to(x.dtype)
@@ -66,6 +71,11 @@ def qk_norm(queries: Tensor, keys: Tensor, heads: AttentionHeads, eps: float) ->
     return RMSNorm(torch.cat(gains), eps)
 
 
+# Rotates queries, keys and values [n, (H + 2K) * D] of a layer, writes keys and values to its rows
+# and returns the queries [n, H, D].
+Rotation = Callable[[Tensor, Rows], Tensor]
+
+
 class Rope:
     """Rotary embedding of whole rows of queries, keys and values, in three operations:
     qkv * cos + partner(qkv) * sin, with cos 1 and sin 0 for values and unrotated dimensions."""
@@ -77,6 +87,7 @@ class Rope:
         sequence up to `context`."""
         self._rotary, self._context, self._like = rotary, context, like
         self._table = self._tabulated(min(256, context))
+        self._heads, self._kernels = heads, kernels_for(like)
         size, rotated = heads.head_dim, self._width
         dims = torch.arange(size)
         partner = torch.where(dims < rotated, (dims + rotated // 2) % rotated, dims)
@@ -99,8 +110,31 @@ class Rope:
             self._table = self._tabulated(min(max(end, 2 * len(self._table)), self._context))
         return self._table
 
-    def __call__(self, qkv: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-        return torch.addcmul(qkv * cos, qkv.index_select(1, self._partner), sin)
+    def rotation(self, positions: Tensor, end: int) -> Rotation:
+        """For rows at positions [n], or [1] for all of them, all below `end`."""
+        cos, sin = self.at(positions, end)
+        heads, dim = self._heads, self._heads.head_dim
+        sizes = heads.num_heads, 2 * heads.num_kv_heads
+        kernels, partner = self._kernels, self._partner
+
+        def rotate(qkv: Tensor, rows: Rows) -> Tensor:
+            if kernels is not None and isinstance(rows, LayerRowsAt):
+                fused: Tensor = kernels.rotate(
+                    qkv,
+                    partner,
+                    cos.expand_as(qkv),
+                    sin.expand_as(qkv),
+                    rows.store,
+                    rows.at,
+                    sizes[0],
+                )
+                return fused
+            turned = torch.addcmul(qkv * cos, qkv.index_select(1, partner), sin)
+            queries, kv = turned.view(len(qkv), -1, dim).split_with_sizes(sizes, 1)
+            rows.write(kv)
+            return queries
+
+        return rotate
 
     def _tabulated(self, positions: int) -> Tensor:
         """[positions, 2, rotated + 1]: cosines and sines, with those of no rotation at the end. The
@@ -111,6 +145,23 @@ class Rope:
         sin = torch.cat([-sin[:, : self._width // 2], sin[:, self._width // 2 :]], -1)
         still = torch.stack([torch.ones_like(cos[:, :1]), torch.zeros_like(cos[:, :1])], 1)
         return torch.cat([torch.stack([cos, sin], 1), still], -1)
+
+
+def gated(
+    name: str, activation: Callable[[Tensor], Tensor], like: Tensor
+) -> Callable[[Tensor], Tensor]:
+    """activation(gate) * up, of [n, 2I], gates first, for tensors such as `like`. `name`: that of
+    the activation in configs."""
+    kernels = kernels_for(like)
+    if kernels is not None and name == "silu":
+        fused: Callable[[Tensor], Tensor] = kernels.silu_times
+        return fused
+
+    def separately(gate_up: Tensor) -> Tensor:
+        gate, up = gate_up.chunk(2, -1)
+        return activation(gate).mul_(up)
+
+    return separately
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,14 +175,14 @@ class Block:
     o: Linear
     mlp_norm: RMSNorm
     gate_up: Linear
-    activation: Callable[[Tensor], Tensor]
+    gated: Callable[[Tensor], Tensor]
     down: Linear
 
     def add_to(
         self,
         x: Tensor,
         normed: Tensor,
-        rotate: Callable[[Tensor], Tensor],
+        rotate: Rotation,
         rows: Rows,
         mask: Tensor | None,
     ) -> None:
@@ -143,14 +194,12 @@ class Block:
         if self.qk_norm is not None:
             qk = qkv[:, : (queries + keys) * dim].unflatten(1, (-1, dim))
             qk.copy_(self.qk_norm(qk))
-        q, kv = rotate(qkv).view(len(x), -1, dim).split_with_sizes((queries, 2 * keys), 1)
-        rows.write(kv)
+        q = rotate(qkv, rows)
         k, v = rows.keys, rows.values
         q = q.view(len(k), -1, queries, dim).transpose(1, 2)
         attended = attend(q, k, v, mask, self.scale)
         self.o.add_to(x, attended.view(len(x), -1))
-        gate, up = self.gate_up(self.mlp_norm(x)).chunk(2, -1)
-        self.down.add_to(x, self.activation(gate).mul_(up))
+        self.down.add_to(x, self.gated(self.gate_up(self.mlp_norm(x))))
 
     @property
     def linears(self) -> list[tuple[str, Linear]]:
@@ -212,11 +261,7 @@ class LeanForward:
     ) -> ForwardOutput:
         """Run a pass that writes to `rows_of_layers`; positions are below `end`."""
         x: Tensor = self._embedding(tokens)
-        cos, sin = self.rope.at(positions, end)
-
-        def rotate(qkv: Tensor) -> Tensor:
-            return self.rope(qkv, cos, sin)
-
+        rotate = self.rope.rotation(positions, end)
         captured: dict[int, Tensor] = {}
         for index, (layer, rows) in enumerate(zip(self._layers, rows_of_layers, strict=True)):
             if index in self._aux_layers:

@@ -18,7 +18,16 @@ from transformers import (
 )
 
 from decoding.model.architecture import context_of
-from decoding.model.lean import AttentionHeads, Block, Layer, LeanForward, RMSNorm, Rope, qk_norm
+from decoding.model.lean import (
+    AttentionHeads,
+    Block,
+    Layer,
+    LeanForward,
+    RMSNorm,
+    Rope,
+    gated,
+    qk_norm,
+)
 from decoding.model.linears import Linear
 
 # The supported classes, with the offset that each adds to the weights of its norms.
@@ -95,7 +104,7 @@ def lean_forward(model: PreTrainedModel) -> LeanForward:
             Linear([module.self_attn.o_proj]),
             norm(module.post_attention_layernorm),
             Linear(_parts(module.mlp, _MLP)),
-            ACTIVATIONS[config.hidden_act],
+            gated(config.hidden_act, ACTIVATIONS[config.hidden_act], weight),
             Linear([module.mlp.down_proj]),
         )
         return Layer(norm(module.input_layernorm), block, window)

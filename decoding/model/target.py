@@ -38,8 +38,9 @@ MASK_ELEMENTS = 2**28  # of a pass over a part of a prompt, at most: half a giga
 # Fields of configs with the number of experts of a layer.
 EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts")
 
-# Largest difference of a lean forward's logits from transformers', relative to the largest one.
-TOLERANCE, TOLERANCE_HALF = 1e-4, 3e-2
+# Largest distance of a lean forward's logits from transformers', relative to the norm of these. In
+# half precision it grows with the square root of the number of layers, as rounding errors do.
+TOLERANCE, TOLERANCE_HALF = 1e-4, 2e-2
 
 
 class Target:
@@ -260,8 +261,9 @@ class Target:
                 passes.append(self._run(cache, DraftTree(shape, tokens[: len(shape)])).logits)
             logits.append(torch.cat(passes).float())
         self._forward = mine
-        tolerance = TOLERANCE if self.dtype == torch.float32 else TOLERANCE_HALF
-        return bool((logits[0] - logits[1]).abs().max() <= tolerance * logits[0].abs().max())
+        exact = self.dtype == torch.float32
+        tolerance = TOLERANCE if exact else TOLERANCE_HALF * self.num_layers**0.5
+        return bool((logits[0] - logits[1]).norm() <= tolerance * logits[0].norm())
 
     def mask(self, past: int, tree: DraftTree, positions: Tensor) -> Mask:
         """Additive [1, 1, fold * n, past + n]; None if every row sees all rows before it.
