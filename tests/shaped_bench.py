@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any
 
@@ -143,8 +143,8 @@ def spread(times: Sequence[float]) -> str:
     return f"{median(times) * 1000:.2f} ms ({min(times) * 1000:.2f}-{max(times) * 1000:.2f})"
 
 
-def after(target: Target, length: int) -> list[str]:
-    """Rows on rounds after a long prefix."""
+def after(target: Target, length: int) -> str:
+    """A line on passes after a long prefix."""
     cache = target.new_cache(length + 128)
     begun = time.perf_counter()
     target.prefill(cache, prompt_of(length, target.vocab_size))
@@ -156,22 +156,29 @@ def after(target: Target, length: int) -> list[str]:
         tree = DraftTree(chain(nodes - 1), tokens)
         taken.append(seconds(lambda tree=tree: target.forward(cache, tree), target.device))  # type: ignore[misc]
     passes = ", ".join(f"{each * 1000:.2f}" for each in taken)
-    return [f"| after {length} tokens ({prefilled:.2f} s) | pass(1), (8), (64): {passes} ms |"]
+    return f"| after {length} tokens ({prefilled:.2f} s) | pass(1), (8), (64): {passes} ms |"
 
 
-def table(shape: str, target: Target, compiled: bool, prefixes: Sequence[int]) -> str:
-    prompt = prompt_of(PROMPT_LENGTH, target.vocab_size)
+def table(shape: str, target: Target, compiled: bool, prefixes: Sequence[int]) -> Iterator[str]:
+    """Its lines, each as soon as it is measured."""
+    dtype = str(target.dtype).removeprefix("torch.")
+    name = torch.cuda.get_device_name() if target.device.type == "cuda" else "CPU"
+    yield f"| {shape}, {dtype}, {name}, torch {torch.__version__} | |"
+    yield "|---|---|"
     passes = {n: pass_seconds(target, n) for n in SIZES}
+    yield from (f"| pass({n}) | {passes[n] / passes[1]:.2f} pass(1) |" for n in passes if n > 1)
+    for length in prefixes:
+        yield after(target, length)
+    prompt = prompt_of(PROMPT_LENGTH, target.vocab_size)
     plain = Decoder(target)
     list(plain.generate(prompt, Params(max_new_tokens=TOKENS)))
-    simulated = {each: Simulated(target.device, each) for each in ACCEPTANCES}
     answers: dict[str, Answer] = {"ar": rounds_of(target, None, prompt)}
     taus: dict[float, float] = {}
-    for each, drafter in simulated.items():
+    for each in ACCEPTANCES:
+        drafter = Simulated(target.device, each)
         drafter.answer = list(plain.generated)
-        rounds = list(Decoder(target, drafter).generate(
-            prompt, Params(gamma=GAMMA, max_new_tokens=TOKENS)
-        ))  # fmt: skip
+        params = Params(gamma=GAMMA, max_new_tokens=TOKENS)
+        rounds = list(Decoder(target, drafter).generate(prompt, params))
         taus[each] = sum(len(r.emitted) for r in rounds) / len(rounds)
         answers[f"simulated {each}"] = rounds_of(target, drafter, prompt)
     answers["eagle3"] = rounds_of(target, eagle_of(target, shape), prompt)
@@ -182,37 +189,27 @@ def table(shape: str, target: Target, compiled: bool, prefixes: Sequence[int]) -
     one = median(found["ar"])
     nbytes = target.bytes_per_pass or 0
     reading = reading_seconds(nbytes, target.device)
-    dtype = str(target.dtype).removeprefix("torch.")
-    name = torch.cuda.get_device_name() if target.device.type == "cuda" else "CPU"
-    lines = [
-        f"| {shape}, {dtype}, {name}, torch {torch.__version__} | |",
-        "|---|---|",
-        f"| `ar`, a round | {spread(found['ar'])}, {1 / one:.1f} tok/s |",
-        f"| reading {nbytes / 1e9:.2f} GB of weights once | "
-        f"{reading * 1000:.2f} ms, {reading / one:.0%} of that |",
-        *(f"| pass({n}) | {passes[n] / passes[1]:.2f} pass(1) |" for n in passes if n > 1),
-    ]
+    yield f"| `ar`, a round | {spread(found['ar'])}, {1 / one:.1f} tok/s |"
+    yield (
+        f"| reading {nbytes / 1e9:.2f} GB of weights once | {reading * 1000:.2f} ms, "
+        f"{reading / one:.0%} of that |"
+    )
     verify = passes[1] + (passes[8] - passes[1]) * GAMMA / 7  # of a root and its drafts
     for each, tau in taus.items():
         speedup = tau * one / median(found[f"simulated {each}"])
-        lines.append(
+        yield (
             f"| {each:.0%} right, gamma {GAMMA} | {speedup:.2f}x, tau {tau:.2f}, "
             f"{speedup / (tau * passes[1] / verify):.0%} of tau / v |"
         )
     times = [PUBLISHED_TAU * one / each for each in found["eagle3"]]
-    lines.append(
+    yield (
         f"| EAGLE-3, a round | {spread(found['eagle3'])}: {median(times):.2f}x "
         f"({min(times):.2f}-{max(times):.2f}) at its published tau of {PUBLISHED_TAU} |"
     )
-    for peer in ("generate", "compiled"):
+    for peer, called in (("generate", "`generate`"), ("compiled", "`generate`, compiled")):
         if peer in found:
-            lines.append(
-                f"| `generate`{', compiled' if peer == 'compiled' else ''}, a token | "
-                f"{spread(found[peer])}: `ar` is {median(found[peer]) / one:.2f}x |"
-            )
-    for length in prefixes:
-        lines += after(target, length)
-    return "\n".join(lines)
+            ratio = median(found[peer]) / one
+            yield f"| {called}, a token | {spread(found[peer])}: `ar` is {ratio:.2f}x |"
 
 
 def main() -> None:
@@ -227,7 +224,8 @@ def main() -> None:
     model = make_model(args.shape, getattr(torch, args.dtype), args.device)
     target = Target(model, not args.no_graphs)
     lay_out(target.linears, target.dtype)
-    print(table(args.shape, target, args.compiled, args.prefix))
+    for line in table(args.shape, target, args.compiled, args.prefix):
+        print(line, flush=True)
 
 
 if __name__ == "__main__":
