@@ -230,6 +230,16 @@ def test_half_precision(family: str) -> None:
     assert isinstance(target._forward, LeanForward)
 
 
+@pytest.mark.parametrize("offset, expected", [(0.0, LeanForward), (0.2, TransformersForward)])
+def test_a_deep_model_in_half_precision(
+    offset: float, expected: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rounded in every layer, but that is no reason against the lean forward; an error is."""
+    monkeypatch.setitem(llama_shaped.NORM_OFFSETS, tf.LlamaForCausalLM, offset)
+    target = Target(llama(num_hidden_layers=40).to(torch.bfloat16))  # type: ignore[arg-type]
+    assert type(target._forward) is expected
+
+
 @torch.inference_mode()
 @pytest.mark.parametrize("fused", [False, True])
 def test_gemmas_norms_are_summed_in_float32(fused: bool) -> None:
