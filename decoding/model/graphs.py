@@ -21,10 +21,14 @@ from decoding.model.attention import additive_mask
 from decoding.model.cache import LayerShape, TreeCache
 from decoding.model.clock import synchronize
 from decoding.model.forward import ForwardOutput, Mask
+from decoding.model.kernels import kernels_for
 from decoding.model.lean import LeanForward
 from decoding.model.linears import Linear
 
 SIZES = (1, 2, 4, 8, 16, 32, 64)  # rows of a pass; in longer ones launching matters little
+# Rows of a cache at first, where attention skips what no row sees: each time a cache grows, its
+# graphs are recorded anew, which takes as long as ten passes.
+ROOM = 1024
 WARM_UPS = 2
 TIMED = 3  # runs, of which the fastest counts
 
@@ -75,7 +79,8 @@ class CudaRecorder:
         except RuntimeError:
             self._leave_pool(graph)
             raise
-        # Attention in a graph covers the whole capacity, which can cost more than launching.
+        # Attention in a graph covers the whole capacity, which without our kernels can cost more
+        # than launching.
         if self._seconds(graph.replay) >= self._seconds(eager):
             return None
         return graph.replay
@@ -184,6 +189,8 @@ class GraphForward:
         self.vocab_size = lean.vocab_size
         self.lean = lean
         self._fold = fold
+        skips = kernels_for(lean.rope.reach(1)) is not None
+        self._room = min(ROOM, lean.rope.context) if skips else 0
         self._recordable = Recordable(record)
         self._recordings: WeakKeyDictionary[TreeCache, Recordings] = WeakKeyDictionary()
 
@@ -195,7 +202,7 @@ class GraphForward:
         # Several rows without a mask are the start of a prompt; several masks are for windows.
         if size is None or isinstance(mask, dict) or (mask is None and rows > 1):
             return self.lean(tokens, positions, mask, cache, last_only)
-        cache.reserve(cache.length + size)
+        cache.reserve(max(cache.length + size, self._room))
         made = self._recordings.get(cache)
         if made is None or made.capacity != cache.capacity:  # the cache was reallocated
             made = self._recordings[cache] = Recordings(cache.capacity)

@@ -85,7 +85,7 @@ class Rope:
     ) -> None:
         """`rotary` is transformers' module; its frequencies must not depend on the length of a
         sequence up to `context`."""
-        self._rotary, self._context, self._like = rotary, context, like
+        self._rotary, self.context, self._like = rotary, context, like
         self._table = self._tabulated(min(256, context))
         self._heads, self._kernels = heads, kernels_for(like)
         size, rotated = heads.head_dim, self._width
@@ -105,9 +105,9 @@ class Rope:
 
     def reach(self, end: int) -> Tensor:
         """The table for at least the positions below `end`, limited to the context."""
-        end = min(end, self._context)
+        end = min(end, self.context)
         if end > len(self._table):
-            self._table = self._tabulated(min(max(end, 2 * len(self._table)), self._context))
+            self._table = self._tabulated(min(max(end, 2 * len(self._table)), self.context))
         return self._table
 
     def rotation(self, positions: Tensor, end: int) -> Rotation:

@@ -31,7 +31,8 @@ def on_its_device(launch: Launch) -> Launch:
     return cast(Launch, there)
 
 
-@triton.jit
+# What changes from pass to pass is not compiled in.
+@triton.jit(do_not_specialize=["rows", "folded", "length"])
 def _attend(
     q, k, v, mask, out, lse, rows, folded, length, scale, lowest, part_length,
     q_head, q_row, k_head, k_row, v_head, v_row, mask_row,
@@ -90,7 +91,7 @@ def _attend(
     tl.store(lse + of_part, tl.where(seen, best + tl.log(total), float("-inf")), mask=inside)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["rows", "count"])
 def _merge(
     parts, lse, out, rows, count,
     GROUP: tl.constexpr, DIM: tl.constexpr, WIDTH: tl.constexpr, PARTS: tl.constexpr,
