@@ -1,7 +1,8 @@
 """Finds the fastest strategy and settings in two stages, to keep selection bias out of the winner's
 speed. Screening gives short answers to a few prompts with every setting, and drops what is clearly
 slower than the best of its kind. Then the best of each kind answer prompts in full beside the
-autoregressive lane; only these answers are reported as measured.
+autoregressive lane; only these answers are reported as measured. With a slow model the answers of
+both stages are shorter, so that they end within the budget.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from app.strategies.lane_spec import LaneSpec, unique_name
 from app.strategies.registry import AUTOREGRESSIVE, STRATEGIES
 from app.strategies.strategy import DEFAULT_TREE
 from decoding.cost.curve import BatchCosts
-from decoding.cost.measure import PROMPT
+from decoding.cost.measure import PROMPT, pass_seconds
 from decoding.drafters.eagle import EagleTree, default_tree
 from decoding.drafters.eagle_head import EagleHead
 from decoding.errors import InputError, describe
@@ -36,7 +37,8 @@ LOOKUP_GAMMAS = (2, 4, 8, 16)  # where drafting costs next to nothing
 EAGLE_TREES = ((4, 4, 12), (6, 8, 32), (8, 10, 60))  # gamma, top k, total tokens
 TUNED = ("gamma", "eagle_top_k", "eagle_total_tokens")
 SCREENING = 0.4  # of the budget
-SCREENED_TOKENS = 64  # an answer
+SCREENED_TOKENS = 64  # an answer, at most
+LEAST_TOKENS = 16  # of any answer
 KEPT = 0.8  # of the best speed of its kind; slower candidates are dropped
 MIN_ANSWERS = 3  # before a finalist that is slower than the baseline is dropped
 REPEATS = 3  # of all prompts, at most
@@ -161,12 +163,17 @@ class Experiment:
         there is nothing to compare with."""
         self.report("warming up", None)
         self._open_lanes()
+        token_seconds = pass_seconds(self.models.target, 1)
         self.begun = time.perf_counter()
-        contestants = self._contestants(self._able(self.candidates), SCREENED_TOKENS)
-        used = self._screen(contestants)
+        able = self._able(self.candidates)
+        fitting = _tokens_that_fit(SCREENING * self.budget, len(able), token_seconds)
+        used = self._screen(self._contestants(able, min(fitting, SCREENED_TOKENS)))
         best = best_of_each_kind(self._able(self.candidates))
         finalists = [Candidate(each.spec, each.params) for each in best]
-        self._measure(finalists, self._contestants(finalists), used)
+        left = (1.0 - self._elapsed) * self.budget
+        fitting = _tokens_that_fit(left, MIN_ANSWERS * len(finalists), token_seconds)
+        whole = fitting >= self.params.max_new_tokens
+        self._measure(finalists, self._contestants(finalists, None if whole else fitting), used)
         return self._able(finalists)
 
     def _able(self, among: Sequence[Candidate]) -> list[Candidate]:
@@ -236,15 +243,18 @@ class Experiment:
     ) -> None:
         """Answer in full until the time is over, beginning with prompts that were not used for
         screening. Finalists that are clearly slower than the baseline answer only a few."""
-        left, most = list(finalists), REPEATS * len(self.prompts)
+        left, most, longest = list(finalists), REPEATS * len(self.prompts), 0.0
         for turn in range(most):
+            began = self._elapsed
             index = (first + turn) % len(self.prompts)
             what = f"measuring, answer {turn + 1} of at most {most}: setting"
             self._answer(left, contestants, index, turn, what)
             left = self._able(left)
             if turn + 1 >= MIN_ANSWERS:
                 left = [each for each in left if not _slower(each, baseline_of(each, finalists))]
-            if self._elapsed >= 1.0 or not any(each.strategy.drafts for each in left):
+            longest = max(longest, self._elapsed - began)
+            enough = self._elapsed + (longest if turn + 1 >= MIN_ANSWERS else 0.0) >= 1.0
+            if enough or not any(each.strategy.drafts for each in left):
                 return
 
     def _batches(self, finalists: Sequence[Candidate], context: int) -> BatchCosts:
@@ -285,6 +295,11 @@ class Experiment:
     def _check_cancelled(self) -> None:
         if self.cancelled():
             raise InterruptedError
+
+
+def _tokens_that_fit(seconds: float, answers: int, token_seconds: float) -> int:
+    """How long each of so many answers can be, at the speed of the target alone."""
+    return max(int(seconds / (answers * token_seconds)), LEAST_TOKENS)
 
 
 def _lane_key(kind: CandidateKind) -> CandidateKind:

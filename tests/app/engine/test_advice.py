@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from app.engine import experiment
 from app.engine.commands import Run, SetEnabled, StartAdvice, StopAdvice
 from app.engine.events import Advice, Event, RunFinished
 from app.engine.experiment import Experiment, candidates, present_and_free
@@ -171,6 +172,22 @@ def test_a_lane_that_fails_while_warming_up_leaves_the_others(
     breaks.add("ar")
     with pytest.raises(InputError, match="ar: RuntimeError: CUDA out of memory"):
         run()
+
+
+def test_a_slow_model_gives_shorter_answers(
+    family: LoadedModels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that the budget holds: here a pass is said to take a second."""
+    monkeypatch.setattr(experiment, "pass_seconds", lambda target, nodes: 1.0)
+    lanes = [LaneSpec("ar", "ar"), LaneSpec("lookup", "lookup")]
+    params = Params(max_new_tokens=64)
+    tried = candidates(lanes, family, params)
+    finalists = Experiment(
+        family, tried, [[1, 2]], params, family.stop(True, ()), 7, 150.0, lambda what, part: None
+    ).compete()
+    # 40% of the budget is 60 s for five settings, and less than the 150 s are left for 2 x 3.
+    assert {len(each.answers[0].ids) for each in tried} <= set(range(16, 24))
+    assert {len(each.answers[0].ids) for each in finalists} <= set(range(24, 33))
 
 
 def test_every_setting_counts_for_the_progress(family: LoadedModels) -> None:
