@@ -114,8 +114,8 @@ def _variants(spec: LaneSpec, models: LoadedModels, chosen: Set[str]) -> Iterato
         trees = strategy.trees(models.seen_by(spec))
         depth = trees.get(spec.tree, trees[DEFAULT_TREE]).depth
         tried += [{"gamma": gamma} for gamma in GAMMAS if gamma < depth]
-    elif strategy.role is not None:
-        tried = [{"gamma": gamma} for gamma in GAMMAS]
+    elif strategy.role is not None:  # a draft model, which "auto" also ends where it is not sure
+        tried = [{"gamma": gamma} for gamma in (*GAMMAS, "auto")]
     elif strategy.drafts:
         tried = [{"gamma": gamma} for gamma in LOOKUP_GAMMAS]
     if {name for own in tried for name in own} & (chosen | spec.overrides.keys()):
@@ -337,6 +337,7 @@ def _choice(candidate: Candidate, lane: Lane, loaded: LoadedModels) -> Choice:
         ("the target", loaded.notes.get("target", "")),
         ("the draft model", drafts),
         ("typical acceptance", "which is lossy" if candidate.lossy else ""),
+        ("gamma", "chosen for each round" if params.gamma == "auto" else ""),
     )
     options = models.options
     verified = candidate.stats.nodes_per_pass or 1.0

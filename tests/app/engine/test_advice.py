@@ -174,6 +174,11 @@ def test_a_lane_that_fails_while_warming_up_leaves_the_others(
         run()
 
 
+def test_a_draft_model_is_tried_with_gamma_auto(family: LoadedModels) -> None:
+    tried = candidates([LaneSpec("ar", "ar"), LaneSpec("draft", "draft")], family, Params())
+    assert [each.params.gamma for each in tried] == [None, *experiment.GAMMAS, "auto"]
+
+
 def test_a_slow_model_gives_shorter_answers(
     family: LoadedModels, monkeypatch: pytest.MonkeyPatch
 ) -> None:
