@@ -161,9 +161,12 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
 
     def on_key(self, event: events.Key) -> None:
         """Insert a character that is no command into the prompt, wherever the focus is, and say so
-        where letters are commands. Characters typed just before the prompt, or another input line,
-        got the focus also arrive here."""
+        where letters are commands. Characters typed just before the prompt, a slider or another
+        input line got the focus also arrive here, and are its own."""
         line = self.screen.focused
+        if isinstance(line, Slider) and line.consume(event):
+            event.prevent_default()
+            return
         if isinstance(line, Input) and event.character and event.is_printable:
             event.prevent_default()
             line.insert_text_at_cursor(event.character)

@@ -107,8 +107,14 @@ class Slider(Widget, can_focus=True):
         self.refresh()
 
     def on_key(self, event: events.Key) -> None:
-        """A digit or a minus sign starts a typed number; a comma is a decimal point. The number is
-        written with the letter after it where text is, as are keys after that letter in a burst."""
+        if self.consume(event):
+            event.stop()
+            event.prevent_default()
+
+    def consume(self, event: events.Key) -> bool:
+        """Whether the key is a part of a number. A digit or a minus sign starts one; a comma is a
+        decimal point. It is written with the letter after it where text is, as are keys after that
+        letter in a burst."""
         typed = self.typed or ""
         bare, number = self.typed is None, "" if self._refused else typed
         here = self.screen.focused is self  # `has_focus` follows later
@@ -119,16 +125,15 @@ class Slider(Widget, can_focus=True):
         elif char and not (bare and here) and self._write(f"{number}{char}"):
             self._type(None)
         elif bare:
-            return
+            return False
         elif event.key in ("backspace", "delete"):
             self._type(typed[:-1] if event.key == "backspace" else "")
         elif char:
             why = "too long" if fits else f"“{char}” is not a digit"
             self.post_message(self.Refused(f"{why}: {self.hint}"))
         else:
-            return
-        event.stop()
-        event.prevent_default()
+            return False
+        return True
 
     @property
     def hint(self) -> str:

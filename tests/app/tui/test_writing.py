@@ -10,6 +10,7 @@ from app.engine.commands import Pause, Run, SetEnabled, SetParams, Stop
 from app.engine.events import Finished, LanesChanged, LoadFailed, RunFinished, RunRejected
 from app.tui.screens.lanes import MainScreen
 from app.tui.widgets.search_line import SearchLine
+from app.tui.widgets.slider import Slider
 from decoding.params import Params, SamplingParams
 from tests.support.quiet import quiet
 from tests.support.scripted import lane, prefilled
@@ -196,6 +197,22 @@ async def test_keys_in_a_burst_go_where_those_before_them_lead(play: Play) -> No
             stage.app.simulate_key(key)
         await stage.pilot.pause()
         assert stage.app.main.prompt.text == "why" and stage.app.main.open is None
+
+
+@pytest.mark.parametrize("lane", [0, 2])
+async def test_digits_in_a_burst_behind_the_key_of_a_slider_are_its_own(
+    play: Play, lane: int
+) -> None:
+    """Not the keys of lanes."""
+    async with play() as stage:
+        await stage.press("escape")
+        if lane:
+            await stage.to_lane(lane)
+        for key in ("g", "1", "2", "enter"):
+            stage.app.simulate_key(key)
+        await stage.pilot.pause()
+        assert stage.engine.asked(SetParams)[-1].params.gamma == 12
+        assert isinstance(stage.app.focused, Slider) and stage.app.focused.typed is None
 
 
 async def test_letters_right_behind_the_key_of_an_input_line_are_its_own(play: Play) -> None:
