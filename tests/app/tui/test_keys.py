@@ -210,14 +210,19 @@ async def test_with_the_cursor_on_a_token_the_key_bar_says_how_to_ask_why(
         assert "w Why" not in stage.text.splitlines()[-1]
 
 
-async def test_a_toast_leaves_the_prompt_in_sight(play: Play) -> None:
-    async with play((60, 24)) as stage:
+@pytest.mark.parametrize("size", [(60, 24), (100, 30), (160, 50)])
+async def test_a_toast_leaves_prompt_and_sliders_in_sight(
+    play: Play, size: tuple[int, int]
+) -> None:
+    async with play(size) as stage:
         await stage.app.screen.mount(ToastRack())  # tests have none
         stage.app.notify("Saved as /somewhere/far/away/answer.svg")
         await stage.until(lambda: bool(stage.app.screen.query(Toast)))
         await stage.pilot.pause()
         toast = stage.app.screen.query_one(Toast)
-        assert toast.region.area and not toast.region.overlaps(stage.app.main.prompt.region)
+        main = stage.app.main
+        assert toast.region.area and not toast.region.overlaps(main.prompt.region)
+        assert not toast.region.overlaps(main.query_one("#controls").region)
 
 
 def test_lane_keys_are_said_in_short() -> None:
