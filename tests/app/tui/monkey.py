@@ -1,4 +1,5 @@
-"""Random keys, clicks, pastes and sizes, by a seed. For longer than the test suite has time for:
+"""Random keys, alone and in bursts, clicks, moves of the mouse and turns of its wheel, pastes and
+sizes, by a seed. For longer than the test suite has time for:
 
 python -m tests.app.tui.monkey --minutes 60 --seed 1
 """
@@ -65,11 +66,12 @@ from tests.support.scripted import ScriptedEngine, lane, prefilled, stepped
 from tests.support.stage import LANES, Clock
 
 SIZES = ((100, 30), (60, 24), (170, 40), (80, 20), (40, 12))
-TEXTS = ("a[b]c", "two\nlines", "日本語 e\u0301", "x" * 300)
+TEXTS = ("a[b]c", "two\nlines", "日本語 e\u0301", "x" * 300, "all of it\n" * 3000)
 MORE_KEYS = (
     "enter", "escape", "tab", "shift+tab", "up", "down", "left", "right", "home", "end",
     "backspace", "pagedown", "ctrl+j", "ctrl+a", "space", "A", "h", "question_mark",
 )  # fmt: skip
+MOUSE = (textual_events.MouseMove, textual_events.MouseScrollUp, textual_events.MouseScrollDown)
 ROUNDS = 4
 SESSION = 150  # events: fewer than can be undone
 
@@ -187,7 +189,8 @@ async def session(seed: int, events: int = SESSION) -> int:
                 await app.pump()
                 await quiet()
                 assert app._exception is None, f"seed {seed}, event {done}: {what}"
-                assert not _lost(before, app, engine), f"seed {seed}, event {done}: {what}"
+                edits = "burst" in what and ("ctrl+" in what or "backspace" in what)
+                assert edits or not _lost(before, app, engine), f"seed {seed}, event {done}: {what}"
                 done += 1
             if app.is_running:
                 await _undo_all(app, clock)
@@ -198,33 +201,52 @@ async def session(seed: int, events: int = SESSION) -> int:
 
 async def _act(chance: random.Random, app: SpecchatApp, pilot: Pilot[None]) -> str:
     kind = chance.random()
-    if kind < 0.72:
+    place = chance.randrange(app.size.width), chance.randrange(app.size.height)
+    if kind < 0.55:
         key = chance.choice(KEYS)
         await pilot.press(key)
         return key
-    if kind < 0.88:
-        place = (chance.randrange(app.size.width), chance.randrange(app.size.height))
-        await pilot.click(offset=place)
-        return f"click {place}"
-    if kind < 0.96:
+    if kind < 0.70:  # as a paste through the terminal, or held keys: nothing waits in between
+        keys = chance.choices(KEYS, k=chance.randrange(2, 6))
+        for key in keys:
+            app.simulate_key(key)
+        await pilot.pause()
+        return f"burst {keys}"
+    if kind < 0.82:
+        times = chance.choice((1, 1, 2))
+        await pilot.click(offset=place, times=times)
+        return f"click {place} {times}x"
+    if kind < 0.90:
+        kind_of_event = chance.choice(MOUSE)
+        x, y = place
+        app.post_message(kind_of_event(None, x, y, 0, 0, 0, False, False, False, x, y))
+        await pilot.pause()
+        return f"{kind_of_event.__name__} {place}"
+    if kind < 0.97:
         text = chance.choice(TEXTS)
         app.post_message(textual_events.Paste(text))
         await pilot.pause()
-        return f"paste {text!r}"
+        return f"paste {text[:40]!r}"
     size = chance.choice(SIZES)
     await pilot.resize_terminal(*size)
     return f"resize {size}"
 
 
 def _lost(before: str, app: SpecchatApp, engine: AnsweringEngine) -> bool:
-    """Whether what stood in the prompt is nowhere any more."""
+    """Whether what stood in the prompt is nowhere any more, also not with letters of a burst."""
     prompt: Prompt = app.main.prompt
     if not before.strip() or prompt.text:
         return False
-    asked = any(run.prompt == before for run in engine.asked(Run))
-    kept = before in (*prompt._history, *prompt._edits.values())
+    asked = any(_within(before, run.prompt) for run in engine.asked(Run))
+    kept = any(_within(before, text) for text in (*prompt._history, *prompt._edits.values()))
     kept = kept or bool(prompt.history.undo_stack or prompt.history.redo_stack)
     return not (asked or kept or app.state.queued)
+
+
+def _within(part: str, text: str) -> bool:
+    """Whether `text` is `part` with other characters in between."""
+    left = iter(text)
+    return all(character in left for character in part.strip())
 
 
 async def _undo_all(app: SpecchatApp, clock: Clock) -> None:
