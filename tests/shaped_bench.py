@@ -223,7 +223,8 @@ def main() -> None:
     args = parser.parse_args()
     model = make_model(args.shape, getattr(torch, args.dtype), args.device)
     target = Target(model, not args.no_graphs)
-    lay_out(target.linears, target.dtype)
+    if target.device.type == "cpu":
+        lay_out(target.linears, target.dtype)
     for line in table(args.shape, target, args.compiled, args.prefix):
         print(line, flush=True)
 

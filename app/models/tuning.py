@@ -56,8 +56,6 @@ def tune(target: Target, threads: int | None) -> int:
     """Set torch's threads and the memory layout of the weights, from the cache or measured. Returns
     the number of threads."""
     if target.device.type != "cpu":
-        if target.device.type == "cuda":
-            lay_out(target.linears, target.dtype)
         return choose_threads(target, threads)
     key = _target_key(target, threads)
     known = read_measured(_path(), key)
@@ -79,8 +77,6 @@ def tune(target: Target, threads: int | None) -> int:
 def tune_head(head: EagleHead, target: Target) -> None:
     """Set the memory layout of a head's weights, for the target's number of threads."""
     if target.device.type != "cpu":
-        if target.device.type == "cuda":
-            lay_out(head.drafting.linears, target.dtype)
         return
     threads = torch.get_num_threads()
     linears = head.drafting.linears

@@ -26,9 +26,7 @@ MASK_ALIGNMENT = 16
 # Arguments that change the mathematics and that this attention does not implement.
 _REFUSED = ("position_bias", "sinks", "head_mask")
 
-# With more query rows of a key head than this, the kernel that divides the prefix among many
-# programs would read it too often.
-FEW = 512
+FEW = 512  # query rows of a key head; for more the prefix would be read too often in parts
 
 # Maximum number of attention scores in memory at once, where they are materialized.
 _SCORES = 1 << 27
@@ -105,7 +103,7 @@ def attend(
             enable_gqa=query.shape[1] != key.shape[1],
         )
         return out.transpose(1, 2).contiguous()
-    if mask is not None and query.is_cuda and _divisible(query, key, value):
+    if mask is not None and query.is_cuda and _divisible(query, key, value, mask):
         kernels = kernels_for(query)
         if kernels is not None:
             scale = query.shape[-1] ** -0.5 if scale is None else scale
@@ -116,12 +114,13 @@ def attend(
     return _unfold(out, rows)
 
 
-def _divisible(query: Tensor, key: Tensor, value: Tensor) -> bool:
-    """Whether a prefix can be divided among programs, for one sequence."""
+def _divisible(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> bool:
+    """Whether the kernel that divides a prefix among many programs can be used: for a few rows of
+    one sequence, and one mask for all heads."""
     few = query.shape[1] * query.shape[2] <= FEW * key.shape[1]
-    rows = (query, key, value)
-    contiguous = all(each.stride(-1) == 1 for each in rows)
-    return few and contiguous and len(query) == 1 and key.shape == value.shape
+    contiguous = all(each.stride(-1) == 1 for each in (query, key, value, mask))
+    alone = len(query) == 1 and mask.shape[1] == 1
+    return few and contiguous and alone and key.shape == value.shape
 
 
 def _fold(query: Tensor, kv_heads: int, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:

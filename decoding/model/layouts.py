@@ -7,7 +7,6 @@ import math
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from operator import truediv
 
 import psutil
 import torch
@@ -27,12 +26,11 @@ Seconds = Mapping[tuple[str, int], float]  # of all matrices of a kind, by rows
 def lay_out(
     linears: Sequence[tuple[str, Linear]], dtype: torch.dtype, known: Layouts | None = None
 ) -> Layouts:
-    """Give `linears` the layouts that are fastest for a few rows, on a CPU with the present number
+    """Give `linears` on a CPU the layouts that are fastest for a few rows with the present number
     of threads, or those measured earlier (`known`)."""
     layouts = known
     if layouts is None or layouts.keys() != {kind for kind, _ in linears}:
-        gpu = bool(linears) and linears[0][1].device.type == "cuda"
-        layouts = fastest_orders(linears, dtype) if gpu else fastest_layouts(linears, dtype)
+        layouts = fastest_layouts(linears, dtype)
     for kind, linear in linears:
         linear.set_layout(layouts[kind])
     return layouts
@@ -60,44 +58,6 @@ def fastest_layouts(linears: Sequence[tuple[str, Linear]], dtype: torch.dtype) -
         layout = _fastest(kind, plain, transposed, fitting)
         room -= sizes[layout.fp16] if layout.packed_rows else 0
         found[kind] = layout
-    return found
-
-
-@torch.inference_mode()
-def fastest_orders(linears: Sequence[tuple[str, Linear]], dtype: torch.dtype) -> Layouts:
-    """By kind, whether a GPU multiplies faster by transposed weights, measured on a sample of the
-    `linears`. As loaded where it has no memory left to try."""
-    found: dict[str, Layout] = {}
-    for kind in dict.fromkeys(kind for kind, _ in linears):
-        sample = [linear for _, linear in _sample([pair for pair in linears if pair[0] == kind])]
-        try:
-            plain, transposed = (
-                _gpu_milliseconds(sample, Layout(transposed), dtype) for transposed in (False, True)
-            )
-        except torch.OutOfMemoryError:
-            plain = transposed = [1.0]
-        ratio = sum(map(truediv, transposed, plain)) / len(plain)
-        found[kind] = Layout(ratio < WORTHWHILE)
-    return found
-
-
-def _gpu_milliseconds(sample: Sequence[Linear], layout: Layout, dtype: torch.dtype) -> list[float]:
-    """The least time of a pass through the sample, for each number of `ROWS`."""
-    for linear in sample:
-        linear.set_layout(layout)
-    found = []
-    for rows in ROWS:
-        x = torch.randn(rows, sample[0].inputs, dtype=dtype, device=sample[0].device)
-        times = []
-        for _ in range(REPEATS + 1):  # the first one warms up
-            begun, ended = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-            begun.record()
-            for linear in sample:
-                linear(x)
-            ended.record()
-            ended.synchronize()
-            times.append(begun.elapsed_time(ended))
-        found.append(min(times[1:]))
     return found
 
 

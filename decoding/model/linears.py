@@ -69,10 +69,6 @@ class Linear:
         return self._weight.shape[0]
 
     @property
-    def device(self) -> torch.device:
-        return self._weight.device
-
-    @property
     def nbytes(self) -> int:
         return self._weight.nbytes
 
