@@ -12,6 +12,9 @@ import pytest
 import torch
 from transformers import PreTrainedModel
 
+from decoding.cost.auto_gamma import AutoGamma
+from decoding.cost.curve import Line
+from decoding.cost.model import CostModel
 from decoding.decoder import Decoder
 from decoding.drafters.base import Drafter
 from decoding.drafters.draft_model import DraftModel
@@ -114,7 +117,12 @@ def test_what_passes_cost_is_measured_outside_of_every_round(
 
 
 def test_a_draft_model_ends_its_drafts_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    def costs(auto: AutoGamma) -> list[float]:
+        auto.costs = CostModel(Line(0.0, 0.2), lambda nodes: 1.0)  # of any machine
+        return [1.0, 2.0]
+
     monkeypatch.setattr("decoding.cost.auto_gamma.WARM_UP", 1)
+    monkeypatch.setattr(AutoGamma, "speeds", costs)
     decoder = Decoder(target("qwen2"), drafter_of("draft", "qwen2", REPETITIVE))
     rounds = list(decoder.generate(REPETITIVE, Params(gamma="auto", max_new_tokens=NEW)))
     assert decoder.generated == hf_greedy("qwen2", REPETITIVE, NEW)

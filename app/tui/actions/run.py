@@ -77,8 +77,9 @@ class RunActions(AppBase):
         """Run the prompt now, or queue it until the models are loaded or the previous answer is
         done."""
         state, prompt = self.state, self.main.prompt
-        # the text may have changed while this message was queued
-        text = event.text if prompt.text.startswith(event.text) else prompt.text
+        text = event.text
+        if prompt.taken > event.taken:  # in a burst: what is left behind the question before it
+            text = prompt.text if text.endswith(prompt.text) else ""
         if state.gone:
             self._reopen_engine()
         if not text.strip() and state.stopped:

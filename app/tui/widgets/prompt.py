@@ -29,6 +29,7 @@ class Prompt(TextArea):
     @dataclass
     class Submitted(Message):
         text: str
+        taken: int  # questions before it
 
     class Leaving(Message):
         """Ctrl+D in an empty prompt, which leaves a shell."""
@@ -49,6 +50,7 @@ class Prompt(TextArea):
         super().__init__(
             id=dom_id, compact=True, show_line_numbers=False, highlight_cursor_line=False
         )
+        self.taken = 0  # how many questions were
         self._history: list[str] = []
         self._index = 0  # in the history; its length for the new prompt
         self._edits: dict[int, str] = {}  # edited entries by index, until a prompt is submitted
@@ -159,6 +161,7 @@ class Prompt(TextArea):
 
     def take(self, text: str) -> str:
         """Remove `text`, which is asked now, and return what was typed after it."""
+        self.taken += 1
         self.remember(text)
         more = self.text.removeprefix(text)
         self._load(more.lstrip())
@@ -173,7 +176,7 @@ class Prompt(TextArea):
     def action_submit(self) -> None:
         if self.example and not self.text.strip():
             self.write(self.example)
-        self.post_message(self.Submitted(self.text))
+        self.post_message(self.Submitted(self.text, self.taken))
 
     def undo(self) -> None:
         self._go_to_start()

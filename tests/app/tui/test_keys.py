@@ -258,7 +258,7 @@ async def test_no_text_speaks_of_a_key_that_was_changed(
             return said(stage.text)
 
         await stage.begin()
-        await look(lambda: app.main.prompt.post_message(Prompt.Submitted("Hi")))
+        await look(lambda: app.main.prompt.post_message(Prompt.Submitted("", 0)))
         await stage.tell(prefilled("draft", "The"))
         await stage.finish()
         main.action_lane(2)

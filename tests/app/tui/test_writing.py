@@ -414,6 +414,17 @@ async def test_two_questions_in_a_burst_are_both_kept(play: Play) -> None:
         assert stage.app.state.queued == ["two"]
 
 
+async def test_a_question_is_asked_though_another_is_recalled_at_once(play: Play) -> None:
+    async with play() as stage:
+        await stage.type("first")
+        await stage.press("enter")
+        for key in ("n", "e", "w", "enter", "up"):
+            stage.app.simulate_key(key)
+        await stage.pilot.pause()
+        assert stage.engine.asked(Run) == [Run("first")] and stage.app.state.queued == ["new"]
+        assert stage.app.main.prompt.text == "first"
+
+
 async def test_a_space_in_a_burst_with_enter_pauses(play: Play) -> None:
     async with play() as stage:
         prompt = stage.app.main.prompt
