@@ -72,6 +72,7 @@ MORE_KEYS = (
     "backspace", "pagedown", "ctrl+j", "ctrl+a", "space", "A", "h", "question_mark",
 )  # fmt: skip
 MOUSE = (textual_events.MouseMove, textual_events.MouseScrollUp, textual_events.MouseScrollDown)
+EDITING = ("ctrl+", "backspace", "'up'", "'down'")  # what takes the text away, of keys in a burst
 ROUNDS = 4
 SESSION = 150  # events: fewer than can be undone
 
@@ -189,7 +190,7 @@ async def session(seed: int, events: int = SESSION) -> int:
                 await app.pump()
                 await quiet()
                 assert app._exception is None, f"seed {seed}, event {done}: {what}"
-                edits = "burst" in what and ("ctrl+" in what or "backspace" in what)
+                edits = "burst" in what and any(key in what for key in EDITING)
                 assert edits or not _lost(before, app, engine), f"seed {seed}, event {done}: {what}"
                 done += 1
             if app.is_running:
