@@ -52,6 +52,7 @@ def write_best_settings(
         head.config = replace(head.config, settings=EagleSettings())
     named = {name for name in TUNED if flat(params)[name] is not None}
     tried = candidates(lanes, models, params, chosen=named)
+    tried = [each for each in tried if each.params.gamma != "auto"]  # no checkpoint can say that
     experiment = Experiment(
         models, tried, prompts, params, Stop(models.eos), seed, seconds,
         lambda what, part: say(what),

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from app.config.model_options import ModelOptions
+from app.engine.experiment import Experiment
 from app.engine.lane import Lane
 from app.models.load_models import load_models
+from app.report.advice_document import Candidate
 from app.strategies.lane_spec import LaneSpec
 from decoding.drafters.eagle import Eagle, EagleTree
 from tests.conftest import FamilyFolders, Specchat
@@ -97,6 +99,24 @@ def lane_of(role: str, target: str, heads: Path) -> Lane:
     spec = LaneSpec(role, role)
     models = load_models(ModelOptions(target, {role: str(heads)}, threads=1), lanes=(spec,))
     return Lane(spec, models)
+
+
+def test_only_settings_that_a_checkpoint_can_have_are_tried(
+    specchat: Specchat,
+    family_folders: FamilyFolders,
+    measure: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried: list[object] = []
+
+    def compete(experiment: Experiment) -> list[Candidate]:
+        tried.extend(each.params.gamma for each in experiment.candidates)
+        return []
+
+    monkeypatch.setattr(Experiment, "compete", compete)
+    done = specchat(*measure, "--heads", family_folders.draft, "--write-settings")
+    assert done.returncode == 2 and "no settings" in done.stderr
+    assert tried and "auto" not in tried
 
 
 def test_the_fastest_settings_are_the_default_from_then_on(
