@@ -44,7 +44,7 @@ from app.tui.actions.undo import Undo
 from app.tui.background import run_in_background
 from app.tui.keys.bindings import APP_KEYS, RUN_KEYS, allowed
 from app.tui.keys.key_names import key_label, key_labels
-from app.tui.palette import CommandsProvider, commands
+from app.tui.palette import CommandsProvider, Palette, commands
 from app.tui.refresh import EVENTS_SECONDS, LABEL_SECONDS
 from app.tui.screens.examples import ExamplesScreen
 from app.tui.screens.help import HelpScreen
@@ -362,7 +362,7 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
     def action_command_palette(self) -> None:
         """Its commands are the main screen's: over a dialog they would end what that waits for."""
         if self.screen is self.main:
-            super().action_command_palette()
+            self.push_screen(Palette(id="--command-palette"))  # as Textual's, for its styles
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         yield from commands(self, self.main)

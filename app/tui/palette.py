@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import partial
 
 from textual.app import App, SystemCommand
-from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
 
 from app.strategies.registry import LOCAL_STRATEGIES
 from app.strategies.strategy import DEFAULT_TREE, DYNAMIC_TREE
@@ -21,6 +21,15 @@ TREES = {
 }
 DESCRIPTION_SCORE = 0.01  # for a match in the description alone
 STATIC = "The same shape in every round, {} tokens deep"
+
+
+class Palette(CommandPalette):
+    """Turns no pages before its list is laid out: Textual's would raise, and end the app."""
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "command_list":
+            return any(each.scrollable_content_region for each in self.query(CommandList))
+        return super().check_action(action, parameters)
 
 
 class CommandsProvider(Provider):

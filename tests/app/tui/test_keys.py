@@ -225,6 +225,19 @@ async def test_a_toast_leaves_prompt_and_sliders_in_sight(
         assert not toast.region.overlaps(main.query_one("#controls").region)
 
 
+@pytest.mark.parametrize("page", ["pagedown", "pageup"])
+@pytest.mark.parametrize("opens", ["ctrl+p", "f2", "f3", "f4"])
+async def test_a_list_is_paged_in_a_burst_with_the_key_that_opens_it(
+    play: Play, opens: str, page: str
+) -> None:
+    async with play() as stage:
+        for key in (opens, page, page):
+            stage.app.simulate_key(key)
+        await quiet()
+        await stage.press(page, "escape")
+        assert stage.app.screen is stage.app.main
+
+
 def test_lane_keys_are_said_in_short() -> None:
     assert compact_keys("123456789") == "1-9"
     assert compact_keys(["!", "2", "3", "F4", "5", "9"]) == "! 2-3 F4 5 9"
