@@ -149,7 +149,6 @@ def shipped(**options: Any) -> Callable[[], Iterator[Case]]:
         exact = models.target.dtype == torch.float32 and not models.options.quantize
         prompts = [models.encode([{"role": "user", "content": each}]) for each in QUESTIONS]
         expected = [hf_ids(models, ids) if exact else None for ids in prompts]
-        rows = {}
         for lane in DEMO_LANES:
 
             def case(lane: str = lane) -> str:
@@ -169,15 +168,12 @@ def shipped(**options: Any) -> Callable[[], Iterator[Case]]:
                             found += f"prompt {at} differs at {first}, gap {gap:.4f}; "
                         else:
                             print(f"    {lane} prompt {at}: a near tie at {first}, gap {gap:.4f}")
-                seconds = time.perf_counter() - begun
-                each = seconds / rounds * 1000
-                rows[lane] = (
-                    f"{lane} {rounds} rounds {each:.2f} ms, graphs {recorded(models.target)}"
-                )
+                each = (time.perf_counter() - begun) / rounds * 1000
+                graphs = recorded(models.target)
+                print(f"    {lane}: {rounds} rounds, {each:.2f} ms each; graphs: {graphs}")
                 return found
 
             yield lane, case
-            yield rows.get(lane, lane), lambda: ""
 
         def sampled() -> str:
             params = Params(SamplingParams(0.8, top_p=0.9), max_new_tokens=NEW)
@@ -212,30 +208,26 @@ PARTS: dict[str, Callable[[], Iterator[Case]]] = {
 def check(part: str) -> int:
     """The number of cases that went wrong."""
     wrong, count, begun = 0, 0, time.perf_counter()
-    print(f"{part}", flush=True)
-    cases = PARTS[part]()
-    while True:
-        try:
-            name, case = next(cases)
-            said = case()
-        except StopIteration:
-            break
-        except Exception:
-            print(traceback.format_exc(limit=-8), flush=True)
-            wrong += 1
-            if "name" not in locals():
-                break
-            said = "failed"
-        count += 1
-        if said:
-            wrong += 1
-            print(f"    WRONG {name}: {said[:600]}", flush=True)
-        elif " rounds " in name:
-            print(f"    {name}", flush=True)
-    print(
-        f"  {part}: {count} cases, {wrong} wrong, {time.perf_counter() - begun:.1f} s", flush=True
-    )
+    print(part, flush=True)
+    try:
+        for name, case in PARTS[part]():
+            count += 1
+            if said := attempt(case):
+                wrong += 1
+                print(f"    WRONG {name}: {said}", flush=True)
+    except Exception:  # of what the cases have in common
+        wrong += 1
+        traceback.print_exc(limit=-8, file=sys.stdout)
+    seconds = time.perf_counter() - begun
+    print(f"  {part}: {count} cases, {wrong} wrong, {seconds:.1f} s", flush=True)
     return wrong
+
+
+def attempt(case: Callable[[], str]) -> str:
+    try:
+        return case()[:600]
+    except Exception:
+        return traceback.format_exc(limit=-8)
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 def kernels_for(like: Tensor) -> ModuleType | None:
     """The kernels for tensors of this device and type; None if it has none."""
-    if like.device.type != "cuda" or like.dtype not in HALVES or not torch.cuda.is_available():
+    if like.device.type != "cuda" or like.dtype not in HALVES:
         return None
     return _tried(like.device, like.dtype)
 
@@ -26,7 +26,7 @@ def kernels_for(like: Tensor) -> ModuleType | None:
 def _tried(device: torch.device, dtype: torch.dtype) -> ModuleType | None:
     """The kernels, once they have run: Triton needs a C compiler, and not every driver takes what
     it makes."""
-    if torch.cuda.get_device_capability(device) < AMPERE:
+    if not torch.cuda.is_available() or torch.cuda.get_device_capability(device) < AMPERE:
         return None
     try:
         from decoding.model import triton_kernels

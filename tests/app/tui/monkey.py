@@ -180,18 +180,21 @@ async def session(seed: int, events: int = SESSION) -> int:
             engine.emit(Loaded("demo", "cpu", "float32", 2, 2048, LANES))
             await app.pump()
             begun, done = Setup.of(app.state, LogPosition()), 0
+            last: deque[str] = deque(maxlen=8)  # events
             while done < events and app.is_running:
                 before = app.main.prompt.text
                 try:
                     what = await _act(chance, app, pilot)
                 except WaitForScreenTimeout:  # others keep the processor: `quiet` has no limit
                     what = "something slow"
+                last.append(what)
                 clock.now += 0.3
                 await app.pump()
                 await quiet()
-                assert app._exception is None, f"seed {seed}, event {done}: {what}"
+                where = f"seed {seed}, event {done}, after {', '.join(last)}"
+                assert app._exception is None, where
                 edits = "burst" in what and any(key in what for key in EDITING)
-                assert edits or not _lost(before, app, engine), f"seed {seed}, event {done}: {what}"
+                assert edits or not _lost(before, app, engine), where
                 done += 1
             if app.is_running:
                 await _undo_all(app, clock)

@@ -254,3 +254,17 @@ def test_a_size_that_does_not_pay_is_launched(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(target_module, "recorder_for", lambda device: does_not_pay)
     assert passes(Target(model(0))) == passes(Target(model(0), graphs=False))
     assert len(asked) == 2  # once a cache, the trial's at load among them
+
+
+@pytest.mark.parametrize("skips", [True, False])
+def test_caches_begin_with_room_where_attention_skips_what_is_empty(
+    skips: bool, recordings: list[Work], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that their graphs are recorded once, and not at 256 rows, at 512 and at 1,024."""
+    kernels = object() if skips else None
+    monkeypatch.setattr("decoding.model.graphs.kernels_for", lambda like: kernels)
+    target = Target(LEAN["llama"]())
+    assert isinstance(target._forward, GraphForward)
+    decoder = Decoder(target)
+    list(decoder.generate(PROMPT, Params(max_new_tokens=8)))
+    assert decoder._cache.capacity == (1024 if skips else 256)  # of a context of 600
