@@ -150,7 +150,7 @@ BEFORE = (
     Trial("paste lines", (paste("one\ntwo"), "ctrl+j", "x"), prompt("one\ntwo\nx")),
     Trial("undo typing", ("ctrl+z", "ctrl+z"), lambda s: "x" not in s.app.main.prompt.text),
     Trial("make the window tiny", (resize(40, 12),), lambda s: "one" in s.app.main.prompt.text),
-    Trial("all commands", ("ctrl+p",), screen("CommandPalette")),
+    Trial("all commands", ("ctrl+p",), screen("Palette")),
     Trial("none of them", ("escape",), main_screen),
     Trial("old conversations", ("f3",), says("Conversations are not saved (--no-keep)")),
     Trial("presets", ("f4",), screen("PresetsScreen")),
