@@ -168,32 +168,32 @@ def row(times: int, b: int) -> str:
 
 
 def divided(a: int, b: int) -> str:
-    """`a / b` within the tables, with what is left over."""
+    """`a / b` as on paper, with what is left over: where a digit says that there are tens, these
+    come first. The rest goes up the table, as products do, for a small model knows no quotients by
+    heart."""
     times, left = divmod(a, b)
     if b == 1:
         return f"{a} / 1 = {a}. Divided by one, a number stays the same."
     if a == 0:
         return f"0 / {b} = 0. Zero shared among {b} is zero for each."
-    if times > 10 and b < 10:  # beyond the table: the tens first
-        tens = times - times % 10
-        text = f"{tens} x {b} = {tens * b}"
-        if not (rest := a - tens * b):
-            return f"{text}. So {a} / {b} = {tens}."
-        text += f", and {a} is {tens * b} and {rest}. "
-        if not left:
-            return (
-                f"{text}{rest} / {b} = {rest // b}. {tens} and {rest // b} make {times}. "
-                f"So {a} / {b} = {times}."
-            )
-        goes = f"{rest} / {b} = {rest // b} with a remainder of {left}"
-        return f"{text}{goes}. So {a} / {b} = {times} with a remainder of {left}."
-    # From memory, as products are: counting up the table, a small model goes past the number.
-    if left == 0:
-        return f"{a} / {b} = {times}, because {times} x {b} = {a}."
-    return (
-        f"{times} x {b} = {times * b}, and {left} {'is' if left == 1 else 'are'} left over. "
-        f"So {a} / {b} = {times} with a remainder of {left}."
-    )
+    if not times:
+        return f"{b} is more than {a}. So {a} / {b} = 0 with a remainder of {left}."
+    ends = f"So {a} / {b} = {times}{f' with a remainder of {left}' if left else ''}."
+    text, rest = "", a
+    if b < 10 and times >= 10:
+        tens, over = divmod(a // 10, b)
+        rest = over * 10 + a % 10
+        text = f"The tens first: {a // 10} / {b} = {tens}"
+        if not over:
+            remain = f", and {left} {'is' if left == 1 else 'are'} left over" if left else ""
+            return f"{text}. Then the ones: {rest} / {b} = {rest // b}{remain}. {ends}"
+        text += f", and {over} {'ten is' if over == 1 else 'tens are'} left over. "
+        text += f"With the ones that is {rest}. "
+    text += row(rest // b, b)
+    if left:
+        text += f", {rest // b + 1} x {b} = {(rest // b + 1) * b}. That is too much. "
+        text += f"{rest} - {rest - left} = {left}"
+    return f"{text}. {ends}"
 
 
 def worked(a: int, sign: str, b: int) -> str:
@@ -567,38 +567,37 @@ LARGER = {
     "?": (
         "Is {a} larger than {b}?", "Is {a} more than {b}?", "Is {a} bigger than {b}?",
         "Is {a} greater than {b}?", "Is it true that {a} is larger than {b}?",
+        "is {a} bigger than {b}", "is {a} more than {b}", "{a} > {b}?", "is {a} higher than {b}",
     ),
 }  # fmt: skip
 
 
-def _why_larger(high: int, low: int) -> str:
+def _compared(a: int, b: int) -> str:
+    """What shows which is larger; a verdict follows it, so that it need not be guessed."""
     digits = {1: "one digit", 2: "two digits", 3: "three digits"}
-    if len(str(high)) != len(str(low)):
-        return f"{high} has {digits[len(str(high))]}, and {low} has only {digits[len(str(low))]}."
-    if high < 10:
-        return f"When you count, {low} comes before {high}."
-    if high // 10 > low // 10:
-        tens = "ten" if high // 10 == 1 else "tens"
-        return f"{high} has {high // 10} {tens}, and {low} has only {low // 10}."
-    tens = "ten" if high // 10 == 1 else "tens"
-    return f"Both have {high // 10} {tens}, but {high % 10} is more than {low % 10}."
+    if len(str(a)) != len(str(b)):
+        return f"{a} has {digits[len(str(a))]}, and {b} has {digits[len(str(b))]}"
+    if a < 10:
+        return f"When you count, {min(a, b)} comes before {max(a, b)}"
+    tens = [f"{n // 10} {'ten' if n // 10 == 1 else 'tens'}" for n in (a, b)]
+    if tens[0] != tens[1]:
+        return f"{a} has {tens[0]}, and {b} has {tens[1]}"
+    return f"Both have {tens[0]}, and the ones are {a % 10} and {b % 10}"
 
 
 def comparing(rng: random.Random) -> Asked:
     a, b = rng.sample(range(101) if rng.random() < 0.8 else range(21), 2)
-    way = rng.choice(tuple(LARGER))
+    if rng.random() < 0.15 and a % 10 and a < 100:
+        b = a % 10 * 10 + a // 10  # the digits the other way round
+        b = b if b != a else a + 1
+    way = rng.choice((*LARGER, "?"))
     question = rng.choice(LARGER[way]).format(a=a, b=b)
     high, low = max(a, b), min(a, b)
-    why = _why_larger(high, low)
-    if way == "larger":
-        answer = f"{high} is larger than {low}. {why}"
-    elif way == "smaller":
-        answer = f"{low} is smaller than {high}. {why}"
-    elif a > b:
-        answer = f"Yes, {a} is larger than {b}. {why}"
-    else:
-        answer = f"No, {a} is smaller than {b}. {why}"
-    return Asked(question, question, answer)
+    verdict = {
+        "larger": f"{high} is larger than {low}", "smaller": f"{low} is smaller than {high}",
+        "?": f"yes, {a} is larger than {b}" if a > b else f"no, {a} is smaller than {b}",
+    }[way]  # fmt: skip
+    return Asked(question, question, f"{_compared(a, b)}. So {verdict}.")
 
 
 IS_MORE = (
@@ -1703,9 +1702,9 @@ def decimals(rng: random.Random) -> Asked:
 KINDS = Kinds({
     percents: 6, as_percent: 1.5, rounding: 3, rows: 5, legs: 2.5, daily: 3, change: 4, dozens: 1.5,
     decimals: 2, cents: 3, primes: 2.5, sums_of_three: 7,
-    sums: 24, differences: 18, products: 15, quotients: 13, by_zero: 0.5, tables: 1.5, doubles: 3,
+    sums: 24, differences: 18, products: 15, quotients: 20, by_zero: 0.5, tables: 1.5, doubles: 3,
     halves: 5, rounds: 4, parts: 3, orders: 9, counting: 18, even_or_odd: 2.5,
-    comparing: 2.5, neighbours: 3,
+    comparing: 5, neighbours: 3,
     ordering: 2.5, number_words: 2.5, times: 2, problems: 30, checking: 3, too_much: 3,
 })  # fmt: skip
 MORE = ("And {x}?", "and {x}", "And what is {x}?", "What about {x}?", "Now {x}.", "Ok, and {x}?")
