@@ -192,7 +192,7 @@ def divided(a: int, b: int) -> str:
     text += row(rest // b, b)
     if left:
         text += f", {rest // b + 1} x {b} = {(rest // b + 1) * b}. That is too much. "
-        text += f"{rest} - {rest - left} = {left}"
+        text += f"{rest} is {rest - left} and {left}"
     return f"{text}. {ends}"
 
 
