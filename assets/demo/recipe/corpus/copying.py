@@ -652,7 +652,66 @@ def _tighten(rng: random.Random, held_out: bool) -> Job:
     return Job("tighten", text, core)
 
 
+# Words that are often spelled wrong, by the sentences in which they stand.
+MISSPELLED = {
+    "the": "teh hte", "received": "recieved recived", "package": "packege pakage",
+    "yesterday": "yestarday yesturday", "tomorrow": "tommorow tomorow", "friend": "freind frend",
+    "because": "becuase becouse", "definitely": "definately definitly", "weird": "wierd",
+    "separate": "seperate", "really": "realy", "beautiful": "beutiful beautifull", "their": "thier",
+    "believe": "beleive belive", "until": "untill", "which": "wich whitch",
+    "address": "adress addres", "library": "libary", "Wednesday": "Wendsday Wensday",
+    "February": "Febuary", "necessary": "neccessary necesary", "business": "buisness busines",
+    "different": "diffrent", "interesting": "intresting", "language": "langauge languge",
+    "piece": "peice", "surprise": "suprise", "writing": "writting", "beginning": "begining",
+    "coming": "comming", "restaurant": "restaurent resturant", "calendar": "calender",
+    "people": "poeple peple", "should": "shoud shuold", "would": "woud woudl", "and": "adn",
+    "with": "wiht", "have": "hav ahve", "letter": "leter", "morning": "mornig", "always": "allways",
+    "tired": "tierd", "house": "hosue", "school": "scool shcool", "birthday": "brithday birtday",
+    "answer": "anser anwser", "question": "qestion", "forget": "forgett", "money": "mony",
+    "thought": "thougt", "enough": "enouh enogh", "minute": "minuite", "important": "importent",
+    "problem": "problme", "story": "storry", "write": "wirte rite", "sentence": "sentance",
+    "grammar": "grammer", "weather": "wether", "breakfast": "brekfast", "neighbour": "nieghbour",
+    "finally": "finaly", "usually": "usualy", "happened": "happend", "friends": "freinds",
+    "computer": "computor", "favourite": "favorit", "sandwich": "sandwhich",
+    "vegetables": "vegtables",
+}  # fmt: skip
+WRITTEN = (
+    "I received the package yesterday.", "My friend is coming tomorrow.",
+    "I believe it is separate.", "The weather is really beautiful.", "Their house is beautiful.",
+    "Which letter have you received?", "I have an important question.",
+    "We should write the letter tomorrow.", "It is definitely weird.",
+    "The library is closed until Wednesday.", "Their birthday is in February.",
+    "I would always have breakfast with {n}.", "It was a really interesting story.",
+    "{n} has a different address.", "This sentence is different.", "I thought it was enough money.",
+    "The computer is in the library.", "That was a surprise for {n} and their friends.",
+    "People always forget the beginning.", "I was tired because it was late.",
+    "Wait a minute, which question is it?", "{n} is writing a story.", "Is a calendar necessary?",
+    "The restaurant is really different.", "My neighbour has a new business.",
+    "I usually have a sandwich with vegetables.", "What happened in {p} yesterday?",
+    "The school is coming to {p} tomorrow.", "{n} finally received an answer.",
+    "My favourite language is important for school.", "There is a problem with the grammar.",
+    "I would write the answer tomorrow.", "A piece of money is necessary.",
+    "It happened in February.", "I have received the letter and the money.",
+    "She should have the answer until Wednesday.", "We have breakfast with friends every morning.",
+    "Their computer is different from the other.",
+)  # fmt: skip
+
+
+def _misspelled(rng: random.Random) -> Job:
+    """A sentence with some of its words spelled as many people do."""
+    right = _line(rng, rng.choice(WRITTEN))
+    there = [word for word in MISSPELLED if re.search(rf"\b{word}\b", right)]
+    wrong = right
+    for word in rng.sample(there, rng.randint(1, min(3, len(there)))):
+        wrong = whole_words(wrong, word, rng.choice(MISSPELLED[word].split()))
+    if rng.random() < 0.5:
+        wrong = wrong[0].lower() + wrong[1:].rstrip(".")
+    return Job("spelling", wrong, right)
+
+
 def _spelling(rng: random.Random, held_out: bool) -> Job:
+    if rng.random() < 0.7 and not held_out:
+        return _misspelled(rng)
     right = scene(rng, held_out, most=3).text(rng.random() < 0.6)
     places = [
         m.start() + i
@@ -824,7 +883,7 @@ MAKERS: dict[str, tuple[Maker, int]] = {
     "polite": (_polite, 9), "tighten": (_tighten, 6),
     "upper": (_upper, 30), "lower": (_lower, 6), "stop": (_stop, 2), "correct": (_correct, 4),
     "grammar": (_grammar, 14),
-    "spelling": (_spelling, 4), "number": (_number, 3), "bullets": (_bullets, 3),
+    "spelling": (_spelling, 10), "number": (_number, 3), "bullets": (_bullets, 3),
     "lines": (_lines, 2), "row": (_row, 2), "past": (_past, 9), "present": (_present, 3),
     "shorten": (_shorten, 5), "drop": (_drop, 2), "about": (_about, 6), "words": (_words, 3),
     "quotes": (_quotes, 2), "turn": (_turn, 4),
