@@ -120,15 +120,29 @@ def is_corrected_as(job: Job, wrong: str, for_one: str, for_several: str) -> boo
     return all(before[slot] == after[slot] for slot in after)
 
 
+def is_spelled_right(job: Job) -> bool:
+    """Only words that are known to be spelled wrong differ, or one word by two letters that
+    changed places."""
+
+    def words(text: str) -> list[str]:
+        return [word.lower() for word in re.findall(r"[\w'-]+", text)]
+
+    pairs = zip(words(job.text), words(job.answer), strict=True)
+    differ = [(wrong, right) for wrong, right in pairs if wrong != right]
+    known = {word.lower(): wrong.lower() for word, wrong in copying.MISSPELLED.items()}
+    if all(wrong in known.get(right, "").split() for wrong, right in differ):
+        return bool(differ)
+    ((wrong, right),) = differ
+    return sorted(wrong) == sorted(right)
+
+
 @pytest.mark.parametrize("kind", copying.KINDS)
 def test_a_copy_is_right(kind: str) -> None:
     rng = random.Random(1)
     for turn in range(100):
         job = copying.job(rng, kind, held_out=turn % 3 == 0)
         if job.kind == "spelling":
-            wrong, right = job.text.split(" "), job.answer.split(" ")
-            (differ,) = [(a, b) for a, b in zip(wrong, right, strict=True) if a != b]
-            assert sorted(differ[0]) == sorted(differ[1])
+            assert is_spelled_right(job)
         elif job.kind == "grammar":
             assert is_corrected(job)
         elif job.kind == "tighten":
