@@ -115,6 +115,15 @@ OPENINGS = (
     "One more question:", "I wonder:", "So,", "Ok,", "And", "Ok and", "Just curious:", "Well,",
     "Sorry,", "Dumb question:", "Stupid question maybe:", "Another one:", "Next question:",
     "I am new to this.", "Just wondering,", "Hm,", "Now,", "Serious question:", "Pls:", "But",
+    "My son asks:", "My daughter wants to know:", "My kids ask:", "My boss asks:", "For homework:",
+    "For a quiz:", "We have a bet here:", "For a friend:", "My teacher asked:", "Help me out here:",
+    "Settle a bet:", "Another thing:", "Quick one:", "Thanks! And", "Great.", "Ok, thanks.",
+    "I am a teacher.", "I am a student.", "I work with computers.", "I am a developer.",
+    "I use vLLM every day.", "I run ollama at home.", "I train models at work.", "I am ten.",
+    "I have never understood this.", "I forgot:", "I always wondered:", "This may be silly, but",
+    "I could not find it:", "I have read the readme, but", "Explain it to me:", "Let me ask you:",
+    "I have five minutes.", "I need this for a talk.", "I read about it.", "Honest question:",
+    "It is late here, but", "Before I go:", "One last thing:", "Out of interest:", "Wait,",
 )  # fmt: skip
 QUESTION_WORDS = (
     "What", "How", "Why", "Who", "When", "Where", "Which", "Is", "Are", "Does", "Do", "Can", "Tell",
@@ -162,7 +171,7 @@ def as_typed(rng: random.Random, text: str) -> str:
     if "\n" not in text and len(text) < 120:
         if rng.random() < 0.06:
             text = f"{rng.choice(GREETINGS)}{rng.choice((', ', '! ', '. '))}{text}"
-        elif rng.random() < 0.06:
+        elif rng.random() < 0.08:
             opening = rng.choice(OPENINGS)
             if opening[-1] not in ".:" and text.partition(" ")[0] in QUESTION_WORDS:
                 text = text[0].lower() + text[1:]
