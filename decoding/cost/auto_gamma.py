@@ -7,6 +7,12 @@ A round with drafts of at most g tokens is expected to emit
 
 tokens, where h(i) is the probability that position i of the path is accepted given that those
 before it were (Leviathan et al. 2023, 2211.17192, section 3, has one alpha for all positions).
+Text is easy in some places and hard in others, and a round behind a draft that was accepted to its
+end mostly begins in an easy one. Longer drafts leave fewer such rounds, for they hold what these
+would have begun with; if that were neglected, each length would seem to be too short. So there is
+an h for rounds behind such a draft and one for all others, and the share of the former at a gamma
+is that of a Markov chain with these two kinds of rounds as its states.
+
 `CostModel` has the seconds. The choice depends only on past rounds, never on the tokens to come, so
 the output stays exact; but it depends on their times, so above temperature 0 the same seed may
 give another text.
@@ -38,11 +44,14 @@ RETRY_ROUNDS = 4  # with drafts, in case they pay again
 class Level:
     """One depth of the drafts. Over the rounds with at least this gamma: how often the draft
     `reached` it, and with how many `nodes`. Over those accepted up to the depth before it: how
-    often it was `accepted`."""
+    often it was `offered`, and over these how often it was accepted, in rounds `behind` a draft
+    that was accepted to its end and in those `afresh`."""
 
     reached: Rate = field(default_factory=Rate)
     nodes: Rate = field(default_factory=Rate)
-    accepted: Rate = field(default_factory=Rate)
+    offered: Rate = field(default_factory=Rate)
+    afresh: Rate = field(default_factory=Rate)
+    behind: Rate = field(default_factory=Rate)
 
 
 class AutoGamma:
@@ -50,7 +59,7 @@ class AutoGamma:
 
     The weight of old trials decays, and a position without any is assumed to do as well as the one
     before it, so that it is tried again. Where the drafter stops by itself or the answer ends, a
-    larger gamma would not have helped; this counts as a failure of the next position.
+    larger gamma would not have helped: the next position was not offered.
     """
 
     def __init__(self, first: int, verify_cost: Callable[[], Cost | None] = lambda: None) -> None:
@@ -69,6 +78,7 @@ class AutoGamma:
         # when the next plan is due, the best gamma, the largest one considered
         self._plan = (0, 0, 0)
         self._drafted = True  # in the last round
+        self._to_its_end = False  # whether its draft was accepted so far
         self._paused = 0  # which round of a pause and the retry after it this is, from 1
         self._up = False
 
@@ -111,7 +121,8 @@ class AutoGamma:
         self._overheads.append(overhead_seconds(record))
         accepted = len(record.accepted)
         for position, level in enumerate(self._levels, 1):
-            for rate in (level.reached, level.nodes, level.accepted):
+            rates = (level.reached, level.nodes, level.offered, level.afresh, level.behind)
+            for rate in rates:
                 rate.decay()
             if position > record.gamma:
                 continue
@@ -119,7 +130,11 @@ class AutoGamma:
             level.reached.add(reached)
             level.nodes.add(sizes[position] if reached else 0)
             if position <= accepted + 1:
-                level.accepted.add(position <= accepted)
+                level.offered.add(reached)
+                if reached:
+                    rate = level.behind if self._to_its_end else level.afresh
+                    rate.add(position <= accepted)
+        self._to_its_end = accepted == drafted > 0
 
     def speeds(self) -> list[float]:
         """Expected tokens per second for each gamma from 0 up to what there is evidence for."""
@@ -128,18 +143,26 @@ class AutoGamma:
             fit_verify(self._passes, self._measured),
             median(self._overheads),
         )
-        tested = (i for i, level in enumerate(self._levels, 1) if level.accepted.trials > 0.5)
+        tested = (i for i, level in enumerate(self._levels, 1) if level.offered.trials > 0.5)
         reach = max(tested, default=0)
-        tau, nodes, levels, drafts = 1.0, 1.0, 0.0, 0.0
-        path, accepted = 1.0, PRIOR_ACCEPTANCE
-        reached, size = 1.0, 1.0
+        nodes, levels, drafts = 1.0, 0.0, 0.0
+        reached, size, offered, accepted = 1.0, 1.0, 1.0, PRIOR_ACCEPTANCE
+        # Of both kinds of rounds: tokens, how often a draft is accepted so far, and to its end.
+        taus, paths, ends = [1.0, 1.0], [1.0, 1.0], [0.0, 0.0]
         found = [1 / costs.seconds(0, 1, drafting=0)]
         for level in self._levels[: reach + MAX_AHEAD]:
-            accepted = level.accepted.estimate(accepted)
+            offered = level.offered.estimate(offered)
+            accepted = level.afresh.plus(level.behind).estimate(accepted)
+            for kind, rate in enumerate((level.afresh, level.behind)):
+                ends[kind] += paths[kind] * (1 - offered) if levels else 0.0
+                paths[kind] *= offered * rate.estimate(accepted)
+                taus[kind] += paths[kind]
+            fresh_full, behind_full = (end + path for end, path in zip(ends, paths, strict=True))
+            share = fresh_full / (1 - behind_full + fresh_full)  # of rounds behind such a draft
             reached = level.reached.estimate(reached)
             size = level.nodes.estimate(size)
             drafts = drafts or reached  # the share of rounds that draft at all
-            path *= accepted
-            tau, nodes, levels = tau + path, nodes + size, levels + reached
+            nodes, levels = nodes + size, levels + reached
+            tau = (1 - share) * taus[0] + share * taus[1]
             found.append(tau / costs.seconds(levels, nodes, drafts))
         return found

@@ -26,5 +26,9 @@ class Rate:
         self.successes *= DECAY
         self.trials *= DECAY
 
+    def plus(self, other: Rate) -> Rate:
+        """That of both's trials together."""
+        return Rate(self.successes + other.successes, self.trials + other.trials)
+
     def estimate(self, prior: float) -> float:
         return (self.successes + PRIOR_WEIGHT * prior) / (self.trials + PRIOR_WEIGHT)

@@ -66,6 +66,29 @@ class Machine:
         return tau / seconds
 
 
+@dataclass
+class Text(Machine):
+    """A machine on which acceptance depends on the place in the text, whatever the draft: `alpha`
+    are those of easy and of hard places, and from one token to the next the kind of place is drawn
+    anew with probability `changes`."""
+
+    changes: float = 0.1
+    here: float = 0.5
+
+    def accepts(self, position: int) -> float:
+        self._go_on()
+        return self.here
+
+    def round(self, gamma: int) -> Round:
+        made = super().round(gamma)
+        self._go_on()  # past the target's own token
+        return made
+
+    def _go_on(self) -> None:
+        if self.random.random() < self.changes:
+            self.here = self.random.choice(self.alpha)
+
+
 def slower(record: Round, times: float) -> Round:
     """The round on a machine that is busy with something else, too."""
     return replace(
