@@ -639,10 +639,10 @@ def _why(rng: random.Random, wish: Wish, fill: dict[str, str]) -> list[str]:
     many = rng.random() < 0.2
     who = many_of(wish.hero) if many else f"the {wish.hero}"
     fill["subject"] = f"{who} {'have' if many else 'has'} {what}"
-    fill["how"] = f"the {wish.hero} got {rng.choice(('its', 'its', ''))} {what}"
-    if " its " in fill["how"]:
-        fill["how"] = re.sub(r" its an? ", " its ", fill["how"])
-    fill["how"] = " ".join(fill["how"].split())
+    fill["it got"] = f"the {wish.hero} got {rng.choice(('its', 'its', ''))} {what}"
+    if " its " in fill["it got"]:
+        fill["it got"] = re.sub(r" its an? ", " its ", fill["it got"])
+    fill["it got"] = " ".join(fill["it got"].split())
     return [wish.hero, what]
 
 
