@@ -62,15 +62,19 @@ PARTS = {
     "could i have|let us have|we want|i would love",
 }
 SHAPES = {
-    "clause": 44, "hero": 12, "place": 9, "heroplace": 9, "mood": 5, "listener likes": 8,
-    "listener who": 4, "listener": 3, "begin": 9, "bare": 9, "pair": 14,
+    "clause": 50, "hero": 12, "place": 9, "heroplace": 9, "mood": 5, "listener likes": 12,
+    "listener who": 4, "listener": 3, "begin": 9, "bare": 9, "pair": 15, "both": 9,
+    "spooky": 3, "day": 3, "why": 3,
 }  # fmt: skip
-SECTIONS = ("place", "mood", "listener likes", "listener who", "listener", "begin")
+SECTIONS = (
+    "place", "mood", "listener likes", "listener who", "listener", "begin", "both", "spooky", "day",
+    "why",
+)  # fmt: skip
 CALM, ANY = ("bedtime", "happy"), ("bedtime", "happy", "sad", "funny", "scary", "exciting")
 MOODS_OF = {
     "clause": ("bedtime", "happy", "sad"), "hero": ANY, "mood": ANY, "place": CALM,
     "heroplace": CALM, "bare": CALM, "pair": ("happy",), "listener likes": CALM,
-    "listener who": CALM, "listener": CALM,
+    "listener who": CALM, "listener": CALM, "both": CALM, "day": CALM, "why": ("bedtime",),
 }  # fmt: skip
 # What may stand before "story", and what it means.
 MOODS = (
@@ -91,7 +95,8 @@ NUMBERS = {3: ("three", "3"), 4: ("four", "4"), 5: ("five", "5")}
 AT_THE_END = {
     "happy": (
         " with a happy ending", " with a happy end", ", happy ending please", " that ends well",
-        ", with a happy ending",
+        ", with a happy ending", ", happy ending", " and a happy ending", ", it should end well",
+        ", and it should end happily",
     ),
     "bedtime": (" for bedtime", " before bed", " to fall asleep", " before i sleep"),
     "short": (", keep it short", ", not too long", ", short please"),
@@ -190,7 +195,7 @@ def skeletons() -> dict[str, Skeleton]:
 def nouns(section: str) -> tuple[str, ...]:
     """The entries of a list of `nouns.txt`."""
     lines = read_sections(DATA / "nouns.txt")[section]
-    if section in ("quirks", "traits"):
+    if section in ("quirks", "traits", "just so"):
         return tuple(lines)
     return tuple(x.strip() for line in lines for x in line.split(",") if x.strip())
 
@@ -303,12 +308,23 @@ def _place(rng: random.Random) -> str:
     return place
 
 
+def _other_than(rng: random.Random, entries: tuple[str, ...], taken: str) -> str:
+    """An entry that does not name once more what is `taken`, as far as there is one."""
+    entry = rng.choice(entries)
+    for _ in range(9):
+        last = entry.split()[-1].rstrip("s")
+        if not re.search(rf"\b{re.escape(last)}", taken):
+            break
+        entry = rng.choice(entries)
+    return entry
+
+
 def _fill(rng: random.Random, wish: Wish, one: Skeleton) -> None:
     """Draw what the slots of `one` need."""
     words = wish.words
     wish.skeleton = one.name
     for slot, section in one.lists.items():
-        entry = rng.choice(nouns(section))
+        entry = _other_than(rng, nouns(section), f"{wish.hero} {' '.join(words.values())}")
         if slot == "v" and section == "quirks":
             words["present"], words["past"] = entry.split(" ~ ")
             continue
@@ -324,7 +340,7 @@ def _fill(rng: random.Random, wish: Wish, one: Skeleton) -> None:
         while other == wish.hero:
             other = some_hero(rng)
         y = with_article(other)
-        words["f"], words["a f"] = f"the {other}", y
+        words["f"], words["a f"], words["other"] = f"the {other}", y, other
         if rng.random() < 0.25:
             name = _a_name(rng, other)
             while name[0] == wish.name[:1]:
@@ -354,6 +370,7 @@ def _context(rng: random.Random, wish: Wish) -> Context:
     return {
         "h": wish.name or f"the {wish.hero}", "call": wish.name or wish.hero,
         "a hero": _hero_phrase(wish), "hero": wish.hero, "who": wish.relative,
+        "a kind": with_article(wish.hero),
         "f": f"the {helper.split()[-1]}", "a f": with_article(helper),
         "in the place": place, "Once": f"Once, {wish.place}," if wish.place else "Once",
         " spot": f" {spot}" if wish.spotted else "",
@@ -394,7 +411,7 @@ def tell(rng: random.Random, wish: Wish) -> str:
     if wish.mood == "happy":
         lines.append("And they all lived happily ever after.")
     if wish.mood == "bedtime":
-        if one.name not in ("sleepless", "listener", "listener-lost"):
+        if one.name not in ("sleepless", "sleepless-why", "listener", "listener-lost"):
             lines.append(f"Then it was night, and {c['h']} fell asleep.")
         lines.append(f"Good night, {wish.child}!" if wish.child else "Good night!")
     elif wish.child and wish.child != wish.name:
@@ -501,10 +518,10 @@ def _kind_of_story(rng: random.Random, wish: Wish, moods: tuple[str, ...], long:
     return " ".join(f"{word} {mood} {noun}".split())
 
 
-def _endings(rng: random.Random, wish: Wish, long: bool) -> str:
+def _endings(rng: random.Random, wish: Wish, long: bool, often: float = 0.12) -> str:
     """What is said of it at the end of a request, into `wish`."""
     post = ""
-    if not wish.mood and rng.random() < 0.12:
+    if not wish.mood and rng.random() < often:
         wish.mood = rng.choice(("happy", "happy", "bedtime"))
         post += rng.choice(AT_THE_END[wish.mood])
     if long and not wish.length and rng.random() < 0.12:
@@ -522,6 +539,8 @@ def request(rng: random.Random, reserved_wording: bool) -> tuple[str, Wish, str]
         section = "sentences"
     elif shape == "hero" and rng.random() < 0.25:
         section = "fragment"
+    elif section == "tell" and shape in ("hero", "bare") and rng.random() < 0.25:
+        section = "starring" if shape == "hero" else "in it"
     text = form(rng, "named_asks.txt", section, reserved_wording)
     exact, story = section == "sentences", "story"
     if exact:
@@ -531,9 +550,10 @@ def request(rng: random.Random, reserved_wording: bool) -> tuple[str, Wish, str]
         story = rng.choice(KINDS)
     elif "story}" in text:
         story = _kind_of_story(rng, wish, MOODS_OF[shape], long=True)
+    often = 0.35 if shape == "both" else 0.12
     if not exact and "{post}" in text:
-        fill["post"] = _endings(rng, wish, "story}" in text)
-    if shape in ("clause", "hero", "heroplace", "listener who", "begin"):
+        fill["post"] = _endings(rng, wish, "story}" in text, often)
+    if shape in ("clause", "hero", "heroplace", "listener who", "begin", "day"):
         bare = section == "fragment" or (shape == "begin" and rng.random() < 0.3)
         fill["subject"] = _someone(rng, wish, bare, shape == "begin")
     else:
@@ -554,8 +574,14 @@ def request(rng: random.Random, reserved_wording: bool) -> tuple[str, Wish, str]
             fill["subject"] = f"{who}{where} {clause}" if first else f"{who} {clause}{where}"
         else:
             fill["subject"] = f"{who} {clause}"
-    elif shape == "bare":
-        fill["subject"] = key[0] = _bare(rng, wish)
+    elif shape in ("bare", "spooky"):
+        fill["subject"] = key[0] = _bare(rng, wish, shape == "spooky")
+    elif shape == "both":
+        key = _both(rng, wish, fill)
+    elif shape == "day":
+        _fill(rng, wish, skeletons()["day"])
+    elif shape == "why":
+        key = _why(rng, wish, fill)
     elif shape == "pair":
         fill["subject"] = key[0] = _two(rng, wish)
     elif shape == "begin":
@@ -581,13 +607,43 @@ def request(rng: random.Random, reserved_wording: bool) -> tuple[str, Wish, str]
     return spoken(rng, text.replace("{post}", "")), wish, "" if shape == "mood" else "/".join(key)
 
 
-def _bare(rng: random.Random, wish: Wish) -> str:
+def _bare(rng: random.Random, wish: Wish, spooky: bool = False) -> str:
     """A thing or a theme instead of a hero, with its skeleton, into `wish`."""
-    one = rng.choice([one for one in skeletons().values() if one.bare])
+    able = [one for one in skeletons().values() if one.bare and ("spooky" in one.moods) == spooky]
+    one = rng.choice(able)
     _fill(rng, wish, one)
     ask = rng.choice(one.bare)
     wish.spotted = "{spot}" in ask
     return render(compile_template(ask), wish.words, rng)
+
+
+def _both(rng: random.Random, wish: Wish, fill: dict[str, str]) -> list[str]:
+    """Two heroes of different kinds, each with a part, into `wish`."""
+    wish.hero, wish.trait, wish.own_hero = some_hero(rng), "", False
+    wish.pronoun = pronoun_of(wish.hero, "")
+    able = [one for one in skeletons().values() if "both" in one.moods]
+    _fill(rng, wish, rng.choice([*able, skeletons()["meets"], skeletons()["swaps"]]))
+    other = wish.words["other"]
+    wish.words.update({"f": f"the {other}", "a f": with_article(other)})
+    fill.update({"noun": wish.hero, "a noun": with_article(wish.hero)})
+    fill.update({"other": other, "an other": with_article(other)})
+    return [wish.hero, other]
+
+
+def _why(rng: random.Random, wish: Wish, fill: dict[str, str]) -> list[str]:
+    """An animal, what it has and what was hard without it, into `wish`."""
+    wish.hero, what, problem = rng.choice(nouns("just so")).split(" ~ ")
+    wish.trait, wish.pronoun, wish.own_hero = "", "it", False
+    _fill(rng, wish, skeletons()["why"])
+    wish.words.update(x=what, problem=problem)
+    many = rng.random() < 0.2
+    who = many_of(wish.hero) if many else f"the {wish.hero}"
+    fill["subject"] = f"{who} {'have' if many else 'has'} {what}"
+    fill["it got"] = f"the {wish.hero} got {rng.choice(('its', 'its', ''))} {what}"
+    if " its " in fill["it got"]:
+        fill["it got"] = re.sub(r" its an? ", " its ", fill["it got"])
+    fill["it got"] = " ".join(fill["it got"].split())
+    return [wish.hero, what]
 
 
 def _begun(rng: random.Random, wish: Wish, who: str) -> str:
