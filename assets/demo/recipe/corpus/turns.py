@@ -400,7 +400,7 @@ TOLD: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], str]] =
         ("what is my favourite colour", "which colour do i like", "do you remember my colour"),
         "Your favourite colour is {x}."),
     "pet": (
-        ("my dog is called {x}", "i have a dog, his name is {x}", "my dog's name is {x}"),
+        ("my dog is called {x}", "i have a dog, its name is {x}", "my dog's name is {x}"),
         ("{X} is a good name for a dog!", "Say hello to {x} from me!"),
         ("what is my dog called", "what is the name of my dog", "do you remember my dog's name"),
         "Your dog is called {x}."),
