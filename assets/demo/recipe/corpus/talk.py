@@ -28,8 +28,7 @@ from assets.demo.recipe.corpus.text import (
 )
 from assets.demo.recipe.corpus.unknown import FRAMES, SLOT, Filling, plain
 
-ASKED = ("asking.txt", "newcomer.txt", "everyday.txt", "strangers.txt")
-WIDE = ("wide_app.txt", "wide_drafting.txt")  # more answers about decoding and the app
+ASKED = ("asking.txt", "newcomer.txt", "everyday.txt", "strangers.txt", "world.txt")
 FRAMED = 0.45  # of the questions about a thing that has a name
 SHORT = 0.5  # of the plain ones of these: with the wish for a short answer
 OWN_SHORT = ("speculative decoding", "what am I looking at", "lane")  # short answers of their own
@@ -73,7 +72,7 @@ def asked() -> tuple[tuple[Topic, ...], dict[str, tuple[str, ...]]]:
     """Topics with their answers, and the names of what they are about."""
     known: dict[str, Topic] = {}
     more = read_topics(ANSWERS / "first_more.txt") + read_topics(ANSWERS / "first.txt")
-    wide = [topic for file in WIDE for topic in read_topics(ANSWERS / file)]
+    wide = [topic for path in sorted(ANSWERS.glob("wide_*.txt")) for topic in read_topics(path)]
     for topic in (
         *manners.TOPICS,
         *subject.read_subject().topics, *more, *facts.topics(), *code.TOPICS, *wide
