@@ -89,11 +89,15 @@ class Trees:
 
 @dataclass(slots=True)
 class Evidence:
-    """Of some rounds, in any order. Drafting is that of rounds with a draft and a gamma above 0."""
+    """Of the rounds of some answers, in their order. Drafting is that of rounds with a draft and a
+    gamma above 0."""
 
     rounds: int = 0
     emitted: int = 0
     ends: Ends = field(default_factory=Counter)
+    # of these, the rounds behind one whose path was as long as gamma allowed
+    ends_behind: Ends = field(default_factory=Counter)
+    cut: bool = False  # whether the last round was such a one
     trees: defaultdict[int, Trees] = field(default_factory=lambda: defaultdict(Trees))
     # by the levels and nodes of a tree, on which a modelled time depends
     took: defaultdict[tuple[int, int], Moments] = field(
@@ -119,7 +123,11 @@ class Evidence:
         nodes, depth = len(record.tokens), record.shape.depth
         self.rounds += 1
         self.emitted += len(record.emitted)
-        self.ends[len(record.accepted), record.gamma] += 1
+        end = len(record.accepted), record.gamma
+        self.ends[end] += 1
+        if self.cut and record.index > 0:
+            self.ends_behind[end] += 1
+        self.cut = 0 < record.gamma == len(record.accepted)
         self.took[depth, nodes].add(record.total_seconds)
         insort(self.passes[nodes], record.verify_seconds)
         insort(self.overheads, overhead_seconds(record))

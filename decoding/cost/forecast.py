@@ -12,8 +12,12 @@ gamma would have extended it. With S(j) = h(1) ... h(j), the probability of acce
     tau(g) / seconds(g)                                   tokens per second
 
 With one h = alpha everywhere tau is (1 - alpha^(g+1)) / (1 - alpha): Leviathan et al. 2023
-(2211.17192), section 3. For trees S(j) holds for trees of the present gamma; one made for a smaller
-g might use its nodes better (Sequoia, 2402.12374), so these values are slightly low.
+(2211.17192), section 3. But a round behind one that accepted all of its gamma tokens mostly begins
+in an easy place of the text, and longer drafts leave fewer such rounds, for they hold what these
+would have begun with. So S is estimated for both kinds of rounds, and their shares at another g are
+those of a Markov chain: S(g) is how often a round is followed by one of the first kind. For trees
+S(j) holds for trees of the present gamma; one made for a smaller g might use its nodes better
+(Sequoia, 2402.12374), so these values are slightly low.
 
 What an earlier run accepted says something about the next, and so do the trees that it drafted
 with another gamma. What its rounds took does not, because the machine may have been busier: only
@@ -102,7 +106,7 @@ def forecast(
         return None
     most = max(MIN_LIMIT, gamma, *asked) if limit is None else limit
     ends = before.ends + run.ends
-    tau = list(accumulate(survival(ends, most, run.ends), initial=1.0))
+    tau = tokens_per_round(before, run, most)
     costs = _costs(run, before, others, pass_costs, at_once)
     seconds = _seconds(run, before, costs, asked, most)
     drafted = [(min(g, most), count) for (_, g), count in run.ends.items()]
@@ -134,6 +138,23 @@ def forecast(
     return Forecast(tuple(speeds), now, even, seen, errors, not agree)
 
 
+def tokens_per_round(before: Evidence, run: Evidence, most: int) -> list[float]:
+    """tau(g) for g from 0 to `most`."""
+    ends, behind = before.ends + run.ends, before.ends_behind + run.ends_behind
+    kinds = (ends - behind, run.ends - run.ends_behind), (behind, run.ends_behind)
+    if any(sum(n for (_, g), n in some.items() if g) < MIN_ROUNDS for some, _ in kinds):
+        return [*accumulate(survival(ends, most, run.ends), initial=1.0)]
+    # A position that was never tested would be behind accepted ones, as all of these rounds are.
+    beyond = _last_rate(behind, most)
+    paths = [survival(some, most, own, beyond) for some, own in kinds]
+    afresh, follow = ([*accumulate(path, initial=1.0)] for path in paths)
+    shares = [0.0, *(s / (1.0 - t + s) if s else 0.0 for s, t in zip(*paths, strict=True))]
+    return [
+        (1.0 - share) * one + share * other
+        for share, one, other in zip(shares, afresh, follow, strict=True)
+    ]
+
+
 def _between(seconds: list[float], plain: float, ran: float) -> tuple[list[float], bool]:
     """The modelled seconds of rounds by gamma, which are right at the gamma that `ran`, corrected
     so that those without drafts take the measured `plain`; and whether they were about right there.
@@ -162,19 +183,25 @@ def standard_error(ends: Ends, gamma: int) -> float:
     return lengths.error
 
 
-def survival(ends: Ends, most: int, run: Ends | None = None) -> list[float]:
+def survival(
+    ends: Ends, most: int, run: Ends | None = None, beyond: float | None = None
+) -> list[float]:
     """S(j) for j from 1 to `most`, from at least `MIN_ROUNDS` rounds with gamma > 0, shrunk from
-    those of the `run` towards all."""
-    alive, goes_on, found = 1.0, 0.0, []
+    those of the `run` towards all. Behind the last position that was tested often enough h is
+    `beyond`; None: as there."""
+    beyond = _last_rate(ends, most) if beyond is None else beyond
+    alive, found = 1.0, []
     for rate, own in zip(_rates(ends, most), _rates(run or Counter(), most), strict=True):
-        if rate.trials >= MIN_ROUNDS:
-            alive *= own.estimate(rate.successes / rate.trials)
-            # for later positions, with the prior: never certain
-            goes_on = rate.estimate(PRIOR_ACCEPTANCE)
-        else:
-            alive *= goes_on
+        tested = rate.trials >= MIN_ROUNDS
+        alive *= own.estimate(rate.successes / rate.trials) if tested else beyond
         found.append(alive)
     return found
+
+
+def _last_rate(ends: Ends, most: int) -> float:
+    """h at the last position that was tested often enough, with the prior: never certain."""
+    tested = [rate for rate in _rates(ends, most) if rate.trials >= MIN_ROUNDS]
+    return tested[-1].estimate(PRIOR_ACCEPTANCE) if tested else 0.0
 
 
 def _rates(ends: Ends, most: int) -> list[Rate]:
