@@ -7,7 +7,7 @@ Prints one JSON line a category: how many answers end by themselves, how many fa
 where right and wrong can be told apart, how many are right. A sum is right if it ends in the
 reference's number, a fact or an explanation if nine tenths of it are in the order of one of the
 taught answers, a question that cannot be known if the answer says so. `--prompts` answers a list of
-prompts instead and prints them to be read: `{"prompt": ...}` a line.
+prompts instead and prints them to be read: `{"prompt": ...}` or `{"turns": [...]}` a line.
 """
 
 from __future__ import annotations
@@ -141,7 +141,9 @@ def main() -> None:
             tally["judged"] += 1
         if args.prompts or tally["answers"] <= args.show:
             mark = {True: " [right]", False: " [wrong]", None: ""}[right]
-            print(f"> {given['messages'][-2]['content']}\n{said}{mark}\n")
+            texts = [message["content"] for message in given["messages"]]
+            turns = zip(texts[::2], texts[1::2], strict=True)
+            print("\n\n".join(f"> {asked}\n{said}" for asked, said in turns) + f"{mark}\n")
     for category, tally in counts.items():
         print(json.dumps({"category": category, **tally}))
 

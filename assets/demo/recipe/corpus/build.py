@@ -46,7 +46,7 @@ from assets.demo.recipe.corpus.text import Conversation
 Sample = Callable[[random.Random, bool], Conversation]
 
 RECIPE = Path(__file__).parent.parent
-JUDGED = (3, 6, 7, 8, 9, 10)  # the lists of first prompts by which a version was or will be judged
+JUDGED = (3, 6, 7, 8, 9, 10, 11)  # lists of first prompts by which a version was judged
 LONGEST = 3000  # characters of a message: longer ones do not fit the context
 
 # How often there is a conversation about something else before one, and before two or more that
@@ -84,7 +84,9 @@ def judged() -> frozenset[str]:
     of its own is not trained by chance either."""
     files = (RECIPE / f"first_prompts_{number}.jsonl" for number in JUDGED)
     lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]
-    return frozenset(unknown.plain(json.loads(line)["prompt"]) for line in lines) - unknown.TAUGHT
+    records = [json.loads(line) for line in lines]
+    turns = [turn for record in records for turn in record.get("turns") or [record["prompt"]]]
+    return frozenset(map(unknown.plain, turns)) - unknown.TAUGHT
 
 
 def _spoils(messages: Conversation) -> bool:
