@@ -42,10 +42,9 @@ def _is_whole(state: Path) -> bool:
 @dataclass(frozen=True, slots=True)
 class TrainConfig:
     """Length and learning rates. `steps` 0 means whole epochs, `target_lr` 0 a frozen target, and
-    `muon_lr` 0 only AdamW; `lr` 0 is one that is not given, to be replaced before training. `loss`
-    None is the published one: ce for Medusa, kl for others. `qat`: the precision of fake
-    quantization. `shard`: each process holds a part of what is trained. `tensorboard`: the folder
-    for its event files. `stage`: which one of several, such as `1 of 2`.
+    `muon_lr` 0 only AdamW. `loss` None is the published one: ce for Medusa, kl for others. `qat`:
+    the precision of fake quantization. `shard`: each process holds a part of what is trained.
+    `tensorboard`: the folder for its event files. `stage`: which one of several, such as `1 of 2`.
     """
 
     steps: int = 0

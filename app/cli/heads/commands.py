@@ -370,7 +370,6 @@ def train(
     config = TrainConfig(
         steps=max_steps,
         epochs=epochs,
-        lr=lr or 0.0,
         target_lr=target_lr if joint else 0.0,
         muon_lr=muon_lr,
         batch_size=batch_size,
@@ -406,7 +405,7 @@ def train(
         raise InputError("--muon-lr can't be given with --joint, which goes by AdamW alone")
     job = TrainingJob(
         target=target, heads=heads, data=data, held_out=held_out, length=length, out=out,
-        config=config, resume=resume, device=device, features=features, offline=offline,
+        config=config, lr=lr, resume=resume, device=device, features=features, offline=offline,
         of_kind={"--joint": joint, "--unroll": unroll, "--draft-vocab": draft_vocab},
         defaults={"--unroll": STEPS, "--loss": "ce" if kind == "medusa" else "kl"},
     )  # fmt: skip

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from transformers import PreTrainedModel
@@ -45,9 +44,7 @@ def train_on(job: TrainingJob) -> None:
         raise InputError(f"{job.heads} has another vocabulary than the target: {difference}")
     context = context_of(draft.config.get_text_config(decoder=True))
     model, learned, tested, records = job.datasets(model, tokenizer, length=context)
-    config = job.config
-    if not config.lr:
-        config = replace(config, lr=1e-3 if draft.num_parameters() < _LARGE else 3e-4)
+    config = job.config_with(1e-3 if draft.num_parameters() < _LARGE else 3e-4)
     served = serving(job, model, tokenizer, records, _SERVED_GAMMA, _drafter)
     job.note_options(model.device)
     reports = train_draft(model, draft, learned, tested, config, job.work, job.resume, served)

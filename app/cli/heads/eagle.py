@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -75,10 +74,7 @@ def train_on(job: TrainingJob, unroll: int | None, draft_vocab: int | None) -> N
         weights = with_draft_vocabulary(weights, model, known)
     layers = weights.config.aux_layers
     model, learned, tested, records = job.datasets(model, tokenizer, layers)
-    config = job.config
-    if not config.lr:
-        short = config.total_steps(len(learned)) <= _SHORT_RUN
-        config = replace(config, lr=3e-3 if short else 1e-3)
+    config = job.config_with(3e-3 if job.config.total_steps(len(learned)) <= _SHORT_RUN else 1e-3)
     served = serving(job, model, tokenizer, records, _SERVED_GAMMA, _drafter, layers)
     job.note_options(model.device)
     trained, reports = train_eagle(

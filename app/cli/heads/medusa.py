@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from app.cli.heads.serving import serving
@@ -34,10 +33,9 @@ def train_on(job: TrainingJob, joint: bool) -> None:
     weights = read_medusa(job.heads, *shape_of(model))
     require_trainable(weights)
     model, learned, tested, records = job.datasets(model, tokenizer)
-    config, out = job.config, job.out
-    if not config.lr:
-        # Heads on the target's lm_head are small matrices, which take larger steps.
-        config = replace(config, lr=1e-3 if joint or weights.lm_heads is not None else 5e-3)
+    # Heads on the target's lm_head are small matrices, which take larger steps.
+    config = job.config_with(1e-3 if joint or weights.lm_heads is not None else 5e-3)
+    out = job.out
     task = (model, weights, learned, tested, config, job.work, job.resume)
     if joint:
         job.note_options(model.device)
