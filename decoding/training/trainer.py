@@ -231,11 +231,6 @@ def per_process(count: Tensor) -> Tensor:
     return count.clamp_min(1)
 
 
-def is_main_process() -> bool:
-    """Whether this is the one process that writes."""
-    return not distributed.is_initialized() or distributed.get_rank() == 0
-
-
 def _tensorboard(config: TrainConfig) -> list[TrainerCallback]:
     if config.tensorboard is None:
         return []

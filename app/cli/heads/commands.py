@@ -13,15 +13,11 @@ import typer
 from app.cli.heads.recipe import RecipeFile, given_options, write_recipe
 from app.cli.heads.target import load
 from app.cli.heads.training_data import requests_of
-from app.cli.heads.training_job import (
-    TrainingJob,
-    is_first_process,
-    refuse_existing,
-    remove_checkpoints,
-)
+from app.cli.heads.training_job import TrainingJob, refuse_existing, remove_checkpoints
 from app.cli.terminal import say
 from decoding.errors import InputError
 from decoding.params import Params, SamplingParams
+from decoding.training.processes import is_first_process
 
 if TYPE_CHECKING:
     from decoding.checkpoints.kind import DrafterKind

@@ -10,7 +10,7 @@ from transformers import PreTrainedModel
 
 from app.cli.heads.serving import serving
 from app.cli.heads.target import load, save_model
-from app.cli.heads.training_job import TrainingJob, is_first_process
+from app.cli.heads.training_job import TrainingJob
 from app.cli.terminal import say
 from decoding.drafters.draft_model import DraftModel
 from decoding.errors import InputError
@@ -19,6 +19,7 @@ from decoding.model.target import Target
 from decoding.tokenizing.vocabulary import first_difference
 from decoding.training.draft import DraftReport, train_draft
 from decoding.training.draft_attach import attach_draft
+from decoding.training.processes import is_first_process
 
 _SERVED_GAMMA = 4
 _LARGE = 100e6  # parameters, from which smaller steps are safer

@@ -12,7 +12,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from app.cli.heads.serving import serving
 from app.cli.heads.target import load, shape_of, target_shape
 from app.cli.heads.training_data import records_of
-from app.cli.heads.training_job import TrainingJob, is_first_process
+from app.cli.heads.training_job import TrainingJob
 from app.cli.terminal import say
 from app.text.numbers import whole_number
 from decoding.checkpoints.eagle import EagleWeights, writable_dialect
@@ -25,6 +25,7 @@ from decoding.training.conversations import Conversations
 from decoding.training.eagle import EagleReport, train_eagle
 from decoding.training.eagle_attach import attach_eagle, frequent_tokens, with_draft_vocabulary
 from decoding.training.eagle_model import STEPS
+from decoding.training.processes import is_first_process
 
 # During training heads are served with one size of tree, so that evaluations can be compared.
 _SERVED_TREE = EagleTree(total=16, top_k=4)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from app.cli.heads.serving import serving
 from app.cli.heads.target import load, shape_of
-from app.cli.heads.training_job import TrainingJob, is_first_process
+from app.cli.heads.training_job import TrainingJob
 from app.cli.terminal import say
 from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa, write_merged
 from decoding.drafters.medusa import Medusa
@@ -14,6 +14,7 @@ from decoding.drafters.medusa_heads import MedusaHeads
 from decoding.model.target import Target
 from decoding.training.joint import train_joint
 from decoding.training.medusa import attach, require_trainable, train_medusa
+from decoding.training.processes import is_first_process
 from decoding.trees.static import NAMED_TREES
 
 _SERVED_TREE = NAMED_TREES["small"]  # always, so that evaluations can be compared

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from app.cli.heads.training_job import TrainingJob, is_first_process
+from app.cli.heads.training_job import TrainingJob
 from app.config.model_options import ModelOptions
 from app.engine.token_events import TokenEvents
 from app.models.loaded import LoadedModels
@@ -22,6 +22,7 @@ from decoding.training.conversations import rendered
 from decoding.training.data import Record
 from decoding.training.evaluate import Answer, answer_prompts, stats_of
 from decoding.training.log import ANSWERS
+from decoding.training.processes import is_first_process
 
 _PROMPTS = 24
 _TOKENS = 64  # an answer

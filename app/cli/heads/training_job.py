@@ -29,6 +29,7 @@ from app.text.files import write_atomically
 from app.text.units import format_bytes
 from decoding.errors import InputError
 from decoding.training.log import ANSWERS, LOG
+from decoding.training.processes import is_first_process
 
 if TYPE_CHECKING:
     import torch
@@ -227,11 +228,6 @@ def _wait_for(folders: Sequence[Path]) -> None:
 
 def _processes() -> int:
     return int(os.environ.get("WORLD_SIZE", "1"))
-
-
-def is_first_process() -> bool:
-    """Whether this is rank 0 of `torchrun` or `accelerate launch`, which writes and prints."""
-    return os.environ.get("RANK", "0") == "0"
 
 
 def remove_checkpoints(work: Path) -> None:
