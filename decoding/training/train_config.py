@@ -13,7 +13,6 @@ from decoding.checkpoints.quantized import Precision
 from decoding.errors import InputError
 from decoding.json_text import parse_json
 from decoding.training.losses import Loss
-from decoding.training.precision import has_fast_bfloat16
 
 
 def checkpoints(work: Path) -> dict[int, Path]:
@@ -76,9 +75,9 @@ class TrainConfig:
             )
 
     def arguments(self, work: Path, device: torch.device, **more: Any) -> TrainingArguments:
-        """Trainer arguments: cosine schedule with warm-up, bfloat16 if it is fast, an evaluation
-        and a checkpoint in `work` every `evaluate_every` steps, and `more`. Raises InputError for a
-        batch that the processes can't share."""
+        """Trainer arguments: cosine schedule with warm-up, an evaluation and a checkpoint in `work`
+        every `evaluate_every` steps, and `more`. Raises InputError for a batch that the processes
+        can't share."""
         arguments = TrainingArguments(
             output_dir=str(work),
             max_steps=self.steps or -1,
@@ -90,7 +89,6 @@ class TrainConfig:
             per_device_eval_batch_size=self.batch_size,
             gradient_accumulation_steps=self.accumulate,
             weight_decay=0.0,
-            bf16=has_fast_bfloat16(device),
             use_cpu=device.type == "cpu",
             eval_strategy="steps",
             eval_steps=self.evaluate_every,
@@ -109,6 +107,7 @@ class TrainConfig:
             **more,
         )
         self.require_shares(arguments.world_size)
+        arguments.mixed_precision = "no"  # else that of accelerate: HeadTrainer has its own
         # One GPU: replicas would lack the frozen target, which is not a submodule.
         arguments._n_gpu = min(arguments.n_gpu, 1)
         return arguments

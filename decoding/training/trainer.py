@@ -6,8 +6,9 @@ import json
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import torch
 from safetensors.torch import load_file
@@ -31,6 +32,7 @@ from decoding.training.conversations import Example
 from decoding.training.features import FeatureCache, collate_features
 from decoding.training.length_grouped import LengthGrouped
 from decoding.training.log import LOG, losses, rates, time_left
+from decoding.training.precision import has_fast_bfloat16
 from decoding.training.sharding import full_tensor, save_full_state, shard_like, shard_rest
 from decoding.training.train_config import TrainConfig, checkpoints, newest_checkpoint
 
@@ -80,6 +82,15 @@ class HeadTrainer(Trainer):
         cached = isinstance(data, FeatureCache)
         lengths = data.lengths if cached else [len(data[i].ids) for i in range(len(data))]
         return LengthGrouped(lengths, self._train_batch_size, self.args.seed)
+
+    def autocast_smart_context_manager(
+        self, cache_enabled: bool | None = True
+    ) -> AbstractContextManager[Any]:
+        """Bfloat16 in training, where that is fast. An evaluation computes as decoding does: in
+        rounded logits near ties are hits or misses that decoding does not have."""
+        device, model = self.args.device, cast(nn.Module, self.model)
+        rounds = model.training and has_fast_bfloat16(device)
+        return torch.autocast(device.type, torch.bfloat16, rounds)
 
     def get_batch_samples(self, *args: Any, **more: Any) -> tuple[list[Any], Any]:
         samples, items = super().get_batch_samples(*args, **more)
