@@ -16,6 +16,7 @@ from decoding.checkpoints.quantized import Precision, dequantized
 from decoding.drafters.medusa_heads import MedusaHeads
 from decoding.model.target import Target
 from decoding.training.conversations import Example
+from decoding.training.evaluate import Answer, medusa_accuracy
 from decoding.training.medusa import MedusaTrainingModel, attach, train_medusa
 from decoding.training.train_config import TrainConfig
 from tests.support.families import build
@@ -44,6 +45,19 @@ def test_heads_stored_in_half_precision_learn_as_others_do(
     one, other = found
     assert bool(one.weights.any()) and torch.equal(one.weights, other.weights)
     assert torch.equal(_own(one), _own(other))
+
+
+def test_accuracy_while_training_is_that_along_the_targets_answers(
+    target: LlamaForCausalLM, tmp_path: Path
+) -> None:
+    answers = [Answer(text[:6], text[6:], ()) for text in TEXTS]
+    data: Any = [Example.of_answer(answer.prompt, answer.ids) for answer in answers]
+    config = TrainConfig(steps=4, lr=1e-2, warmup=0.0, batch_size=8, evaluate_every=4)
+    heads = train_medusa(target, attach(target, 3), data, data, config, tmp_path)
+    served = Target(target)
+    table = medusa_accuracy(served, MedusaHeads(heads, served), answers)
+    assert table.any()
+    torch.testing.assert_close(torch.tensor(heads.accuracy), table, atol=1e-5, rtol=0)
 
 
 def test_training_keeps_the_tree(target: LlamaForCausalLM, tmp_path: Path) -> None:
