@@ -523,13 +523,18 @@ def evaluate(
     ] = None,
     max_new_tokens: Annotated[int, integer(min=2)] = 128,
     medusa_choices: Annotated[
-        str | None, text(help="Medusa's tree of head ranks: name, JSON or file.")
+        str | None, text(help="Medusa's tree of head ranks: name, JSON or file (default: small).")
     ] = None,
     eagle_total_tokens: Annotated[
-        int | None, integer(help="Nodes of EAGLE's tree (default: what is fastest).")
+        int | None, integer(help="Nodes of EAGLE's tree (default: 16).")
     ] = None,
-    eagle_top_k: Annotated[int | None, integer(help="Branches of EAGLE's tree.")] = None,
-    gamma: Annotated[int | None, integer(min=1, help="Longest draft in tokens.")] = None,
+    eagle_top_k: Annotated[
+        int | None, integer(help="Branches of EAGLE's tree (default: 4).")
+    ] = None,
+    gamma: Annotated[
+        int | None,
+        integer(min=1, help="Longest draft in tokens (default: EAGLE 6, draft models 4)."),
+    ] = None,
     temperature: Annotated[float, number()] = 0.0,
     seed: Seed = 0,
     write_settings: Annotated[
@@ -551,6 +556,7 @@ def evaluate(
 
     Prints their accuracy, and how many of their drafts are accepted:
     by depth, category of prompt, kind of token, and own confidence.
+    The tree is the one that `train` measures with, not the checkpoint's own.
     """
     try:
         params = Params(

@@ -21,7 +21,6 @@ from decoding.training.draft import DraftReport, train_draft
 from decoding.training.draft_attach import attach_draft
 from decoding.training.processes import is_first_process
 
-_SERVED_GAMMA = 4
 _LARGE = 100e6  # parameters, from which smaller steps are safer
 
 
@@ -46,7 +45,7 @@ def train_on(job: TrainingJob) -> None:
     context = context_of(draft.config.get_text_config(decoder=True))
     model, learned, tested, records = job.datasets(model, tokenizer, length=context)
     config = job.config_with(1e-3 if draft.num_parameters() < _LARGE else 3e-4)
-    served = serving(job, model, tokenizer, records, _SERVED_GAMMA, _drafter)
+    served = serving(job, model, tokenizer, records, "draft", _drafter)
     job.note_options(model.device)
     reports = train_draft(model, draft, learned, tested, config, job.work, job.resume, served)
     if is_first_process():

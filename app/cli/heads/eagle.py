@@ -17,7 +17,7 @@ from app.cli.terminal import say
 from app.text.numbers import whole_number
 from decoding.checkpoints.eagle import EagleWeights, writable_dialect
 from decoding.checkpoints.eagle_read import read_eagle
-from decoding.drafters.eagle import Eagle, EagleTree, drafting_head
+from decoding.drafters.eagle import Eagle, drafting_head
 from decoding.errors import InputError
 from decoding.model.target import Target
 from decoding.tokenizing.stopping import eos_ids
@@ -27,9 +27,6 @@ from decoding.training.eagle_attach import attach_eagle, frequent_tokens, with_d
 from decoding.training.eagle_model import STEPS
 from decoding.training.processes import is_first_process
 
-# During training heads are served with one size of tree, so that evaluations can be compared.
-_SERVED_TREE = EagleTree(total=16, top_k=4)
-_SERVED_GAMMA = 6
 _SHORT_RUN = 5000  # steps
 _MOST_LAYERS = 9999
 _WHOLE = 1 << 30  # conversations are not cut to count their tokens
@@ -76,7 +73,7 @@ def train_on(job: TrainingJob, unroll: int | None, draft_vocab: int | None) -> N
     layers = weights.config.aux_layers
     model, learned, tested, records = job.datasets(model, tokenizer, layers)
     config = job.config_with(3e-3 if job.config.total_steps(len(learned)) <= _SHORT_RUN else 1e-3)
-    served = serving(job, model, tokenizer, records, _SERVED_GAMMA, _drafter, layers)
+    served = serving(job, model, tokenizer, records, "eagle", _drafter, aux_layers=layers)
     job.note_options(model.device)
     trained, reports = train_eagle(
         model, weights, learned, tested, config, job.work, job.resume, served, unroll or STEPS
@@ -96,7 +93,7 @@ def _vocabulary(
 
 
 def _drafter(trained: EagleWeights, target: Target) -> Eagle:
-    return Eagle(drafting_head(trained, target), target, _SERVED_TREE)
+    return Eagle(drafting_head(trained, target), target)
 
 
 def _table(reports: Sequence[EagleReport]) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from app.cli.heads.serving import serving
 from app.cli.heads.target import load, shape_of
 from app.cli.heads.training_job import TrainingJob
+from app.cli.heads.yardstick import MEDUSA_TREE
 from app.cli.terminal import say
 from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa, write_merged
 from decoding.drafters.medusa import Medusa
@@ -15,9 +16,9 @@ from decoding.model.target import Target
 from decoding.training.joint import train_joint
 from decoding.training.medusa import attach, require_trainable, train_medusa
 from decoding.training.processes import is_first_process
-from decoding.trees.static import NAMED_TREES
+from decoding.trees.static import NAMED_TREES, truncate_paths
 
-_SERVED_TREE = NAMED_TREES["small"]  # always, so that evaluations can be compared
+_SERVED_TREE = NAMED_TREES[MEDUSA_TREE]
 
 
 def attach_to(
@@ -42,7 +43,10 @@ def train_on(job: TrainingJob, joint: bool) -> None:
         job.note_options(model.device)
         trained = train_joint(*task)
     else:
-        served = serving(job, model, tokenizer, records, weights.heads, _drafter)
+        served = serving(
+            job, model, tokenizer, records, "medusa", _drafter,
+            truncate_paths(_SERVED_TREE, weights.heads, shape_of(model)[1]),
+        )  # fmt: skip
         job.note_options(model.device)
         trained = train_medusa(*task, served)
     if not is_first_process():
