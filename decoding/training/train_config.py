@@ -95,6 +95,7 @@ class TrainConfig:
             save_strategy="steps",
             save_steps=self.evaluate_every,
             save_total_limit=2,
+            logging_nan_inf_filter=False,  # which would log them as 0
             logging_steps=max(self.evaluate_every // 10, 1),
             disable_tqdm=True,
             # A batch is that of the whole step, of which each process takes its part.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -107,7 +108,18 @@ class HeadTrainer(Trainer):
         if "loss" in logs:
             model: Any = self.model
             logs |= model.running.collect()
+        self._require_numbers(logs)
         super().log(logs, start_time)
+
+    def _require_numbers(self, logs: Mapping[str, Any]) -> None:
+        """Raise InputError if a loss is none. Evaluations are logged before what they are of is
+        saved, so that no checkpoint has such weights."""
+        found = {name: value for name, value in logs.items() if "loss" in name}
+        if not all(map(math.isfinite, found.values())):
+            raise InputError(
+                f"at step {self.state.global_step} the loss is no longer a number: begin anew with "
+                f"a learning rate below {self.args.learning_rate:g}"
+            )
 
     def create_optimizer(self, model: Any = None) -> Optimizer:
         optimizer: Optimizer = super().create_optimizer(model)
