@@ -45,6 +45,19 @@ def test_a_cut_answer_is_not_taught_to_end(tokenizer: PreTrainedTokenizerFast) -
     )
 
 
+def test_a_newline_behind_an_answer_is_not_taught(
+    tokenizer: PreTrainedTokenizerFast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = {"messages": [HELLO, ANSWER, HELLO, {"role": "assistant", "content": "Again?\n"}]}
+    template = FORGETFUL.replace("<|end|>", "<|end|>\n")  # as ChatML's
+    monkeypatch.setattr(tokenizer, "chat_template", template)
+    assert learned(record, tokenizer) == "Hi there.<|end|>Again?\n<|end|>"
+    assert learned(record | {"finish_reason": "length"}, tokenizer) == "Hi there.<|end|>Again?\n"
+    unmarked = FORGETFUL.replace("<|end|>", "{{ '\\n' }}")  # then it is all that ends a turn
+    monkeypatch.setattr(tokenizer, "chat_template", unmarked)
+    assert learned({"messages": [HELLO, ANSWER]}, tokenizer) == "Hi there.\n"
+
+
 def test_given_messages_are_not_learned(tokenizer: PreTrainedTokenizerFast) -> None:
     record = {"messages": [HELLO, ANSWER, HELLO, {"role": "assistant", "content": "Again?"}]}
     assert learned(record, tokenizer) == "Hi there.<|end|>Again?<|end|>"
