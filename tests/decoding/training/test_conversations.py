@@ -160,6 +160,27 @@ def test_a_prompt_that_is_held_out_is_not_learned_with_another_answer(
     assert len(measured) == 2 and measured[0]["messages"] == [ANSWER, HELLO]
 
 
+def test_what_is_too_long_to_learn_from_is_not_dropped_in_silence(
+    model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    path = tmp_path / "data.jsonl"
+    records = [
+        {"messages": [{"role": "user", "content": "Hello " * times}, ANSWER]}
+        for times in (1, 2, 3, 40, 50)
+    ]
+    path.write_text("\n".join(map(json.dumps, records)))
+    kept, _, _ = conversations_of([str(path)], None, model, tokenizer, 32)
+    assert len(kept) == 2
+    said = "2 of 4 conversations hold no answer within 32 tokens: left out"
+    assert said in capsys.readouterr().err
+    conversations_of([str(path)], None, model, tokenizer, 512)
+    assert "2 of 4 conversations hold no answer within 128 tokens" in capsys.readouterr().err
+    path.write_text("\n".join(map(json.dumps, records[:3])))
+    conversations_of([str(path)], None, model, tokenizer, 32)
+    assert not capsys.readouterr().err
+
+
 def test_sharegpt_is_read() -> None:
     turns = [{"from": "human", "value": "Hello"}, {"from": "gpt", "value": "Hi there."}]
     record = {"conversations": turns, "id": "a"}
