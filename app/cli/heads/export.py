@@ -22,8 +22,10 @@ from app.text.units import format_bytes
 from decoding.checkpoints.dialects import EagleDialect, MedusaDialect
 from decoding.checkpoints.eagle import EagleWeights, lost_in, write_eagle
 from decoding.checkpoints.eagle_read import read_eagle
+from decoding.checkpoints.files import read_config
 from decoding.checkpoints.kind import drafter_kind
 from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa
+from decoding.checkpoints.quantized import precision_of
 from decoding.errors import InputError
 from decoding.training.medusa import copies_of_lm_head
 
@@ -72,6 +74,11 @@ def export(
     given, and print how to serve them. Raises InputError where the program can't read such
     heads."""
     kind = drafter_kind(heads)
+    if kind == "draft" and precision_of(read_config(heads)):
+        raise InputError(
+            f"{heads} was made by heads quantize, and is read by specchat alone: engines read the "
+            "draft model that it was made from as it is"
+        )
     if kind == "draft":
         raise InputError(f"{heads} is a draft model, which every engine reads as it is")
     model, _ = load(target, "cpu")
