@@ -57,12 +57,15 @@ def conversations_of(
     from decoding.training.conversations import Conversations
 
     records = records_of(data)
+    keys = [json.dumps(_asked(record), sort_keys=True) for record in records]
     if held_out:
-        measured = records_of(held_out)
+        measured, known = records_of(held_out), set(keys)
+        both = sum(json.dumps(_asked(record), sort_keys=True) in known for record in measured)
+        if both and is_first_process():
+            say(f"{both:,} of {len(measured):,} prompts of --held-out are in --data too")
     else:
         # What is asked several times, by FILE:REPEAT or in a file, must not be on both sides,
         # also where it was answered otherwise.
-        keys = [json.dumps(_asked(record), sort_keys=True) for record in records]
         different: dict[str, Record] = {}
         for key, record in zip(keys, records, strict=True):
             different.setdefault(key, record)

@@ -160,6 +160,19 @@ def test_a_prompt_that_is_held_out_is_not_learned_with_another_answer(
     assert len(measured) == 2 and measured[0]["messages"] == [ANSWER, HELLO]
 
 
+def test_prompts_of_both_files_are_counted(
+    model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    data, held_out = str(tmp_path / "data.jsonl"), str(tmp_path / "held-out.jsonl")
+    records = [{"messages": [{"role": "user", "content": f"{n}"}, ANSWER]} for n in range(6)]
+    Path(data).write_text("\n".join(map(json.dumps, records[:4])))
+    for first, said in ((3, "1 of 3 prompts of --held-out are in --data too\n"), (4, "")):
+        Path(held_out).write_text("\n".join(map(json.dumps, records[first:])))
+        conversations_of([data], [held_out], model, tokenizer, 64)
+        assert capsys.readouterr().err == said
+
+
 def test_what_is_too_long_to_learn_from_is_not_dropped_in_silence(
     model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
