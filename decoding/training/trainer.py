@@ -290,7 +290,9 @@ class _ReadableLog(TrainerCallback):
         self._describe = describe
         self._stage = stage
         self._began = (0, 0.0)  # step, time
+        self._learning_since = 0.0
         self._tokens = 0
+        self._learned = 0.0  # seconds, without those of evaluations
 
     def on_train_begin(
         self,
@@ -299,7 +301,17 @@ class _ReadableLog(TrainerCallback):
         control: TrainerControl,
         **kwargs: object,
     ) -> None:
-        self._began = (state.global_step, time.monotonic())
+        self._learning_since = time.monotonic()
+        self._began = (state.global_step, self._learning_since)
+
+    def on_evaluate(
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        **kwargs: object,
+    ) -> None:
+        self._learning_since = time.monotonic()
 
     def on_log(
         self,
@@ -334,10 +346,13 @@ class _ReadableLog(TrainerCallback):
 
     def _line(self, state: TrainerState, entry: Mapping[str, Any], lr: float) -> str:
         first, began = self._began
+        now = time.monotonic()
         self._tokens += entry["tokens"]
-        spent = time.monotonic() - began
-        left = spent / max(state.global_step - first, 1) * (state.max_steps - state.global_step)
-        rate = self._tokens / spent
+        self._learned += now - self._learning_since
+        self._learning_since = now
+        left = (now - began) / max(state.global_step - first, 1)
+        left *= state.max_steps - state.global_step
+        rate = self._tokens / self._learned
         return (
             f"loss {losses(entry)} · right {rates(entry['accuracy'])} · lr {lr:.1e} · "
             f"{rate:,.0f} tokens/s · {time_left(left, self._stage)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -102,3 +103,32 @@ def test_what_is_trained_rounded_is_served_as_it_will_be_read(
 def _own(heads: MedusaWeights) -> Tensor:
     assert heads.lm_heads is not None
     return heads.lm_heads
+
+
+def test_tokens_per_second_are_those_of_training(
+    target: LlamaForCausalLM,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A batch of 8 texts takes a second here, an evaluation 100."""
+    now = 0.0
+    states = MedusaTrainingModel._states
+
+    def learn(model: MedusaTrainingModel, *arguments: Any) -> tuple[Tensor, Tensor]:
+        nonlocal now
+        now += model.training
+        return states(model, *arguments)
+
+    def served(weights: MedusaWeights) -> float:
+        nonlocal now
+        now += 100
+        return 1.0
+
+    monkeypatch.setattr(MedusaTrainingModel, "_states", learn)
+    monkeypatch.setattr("decoding.training.trainer.time.monotonic", lambda: now)
+    config = TrainConfig(steps=4, batch_size=8, evaluate_every=2)
+    train_medusa(target, attach(target, 2), DATA, DATA[:4], config, tmp_path, served=served)
+    said = capsys.readouterr().err
+    assert re.findall(r"([\d,]+) tokens/s", said) == ["128"] * 4
+    assert re.findall(r"· (\S+ \S+) left", said)[2] == "34 s"  # evaluations go on to take time
