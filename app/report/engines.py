@@ -267,9 +267,8 @@ def _generate_by_assistant(choice: Choice) -> Snippet:
 
 _TRANSFORMERS = {LOOKUP: _generate_by_lookup, DRAFT_MODEL: _generate_by_assistant}
 
-ENGINES = (
-    Engine("vLLM", "0.33", _vllm),
-    Engine("SGLang", "0.5.23", _sglang),
-    Engine("TensorRT-LLM", "1.4.0rc1, PyTorch backend", _tensorrt_llm),
-    Engine("Hugging Face generate", "transformers 5.23", _transformers),
-)
+VLLM = Engine("vLLM", "0.33", _vllm)
+SGLANG = Engine("SGLang", "0.5.23", _sglang)
+TENSORRT_LLM = Engine("TensorRT-LLM", "1.4.0rc1, PyTorch backend", _tensorrt_llm)
+TRANSFORMERS = Engine("Hugging Face generate", "transformers 5.23", _transformers)
+ENGINES = (VLLM, SGLANG, TENSORRT_LLM, TRANSFORMERS)

@@ -58,7 +58,8 @@ def encode_conversation(
             # answers differ from what was generated, and are not learned.
             if ids[: len(answered)] == answered:
                 start = _start_of_answer(tokenizer, messages[: i - 1], answered)
-                labels[start : len(answered)] = answered[start:]
+                end = _end_of_answer(tokenizer, answered, start)
+                labels[start:end] = answered[start:end]
     if record.get("finish_reason") == "length" and messages[-1]["role"] == "assistant":
         end = _end_of_open(tokenizer, messages, ids)
         return Example(ids[:end], tuple(labels[:end]))
@@ -77,6 +78,21 @@ def _start_of_answer(
         if common_prefix(unasked, answered) < len(unasked):
             return len(answered)
     return start
+
+
+def _end_of_answer(tokenizer: PreTrainedTokenizerBase, answered: Sequence[int], start: int) -> int:
+    """The end of the answer that begins at `start`, with its end of turn: the newline that
+    templates put behind that is said by no model."""
+    end = len(answered)
+    while end > start and str(tokenizer.decode(answered[end - 1])).isspace():
+        end -= 1
+    return end if end > start and answered[end - 1] in special_ids(tokenizer) else len(answered)
+
+
+def special_ids(tokenizer: PreTrainedTokenizerBase) -> set[int]:
+    """Also those without a name, such as that of an end token."""
+    unnamed = (id for id, token in tokenizer.added_tokens_decoder.items() if token.special)
+    return {*tokenizer.all_special_ids, *unnamed}
 
 
 def _ids_match_text(record: Record, tokenizer: PreTrainedTokenizerBase) -> bool:

@@ -22,7 +22,7 @@ from decoding.tokenizing.reasoning import CLOSE, OPEN, Reasoning
 from decoding.tokenizing.stopping import eos_ids
 from decoding.training.answer_file import Conversation as Conversation
 from decoding.training.answer_file import Message, drop_reasoning, keep_only, lines_so_far
-from decoding.training.conversations import rendered, vocabulary_digest
+from decoding.training.conversations import rendered, special_ids, vocabulary_digest
 from decoding.training.data import Record, digest
 from decoding.training.features import target_digest
 from decoding.training.log import Progress
@@ -96,9 +96,7 @@ def answer(
     answer that is nothing else is left out.
     """
     eos = eos_ids(model, tokenizer)
-    special = eos | set(tokenizer.all_special_ids)
-    # Those without a name, such as that of an end token, are not among `all_special_ids`.
-    special |= {id for id, token in tokenizer.added_tokens_decoder.items() if token.special}
+    special = eos | special_ids(tokenizer)
     if reasoning == "drop":
         special -= {tokenizer.get_vocab().get(mark) for mark in (OPEN, CLOSE)}
     limit = context_of(model.config.get_text_config(decoder=True))

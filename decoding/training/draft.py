@@ -187,7 +187,7 @@ def train_draft(
         model, data, held_out, config, work, resume,
         device=target.device,
         optimizer=lambda: optimizer_of(
-            learner, config.lr, config.muon_lr, ("lm_head", "embed", "wte")
+            learner, config.lr, config.muon_lr, ("lm_head", "embed", "wte"), _fused(learner)
         ),
         metrics=metrics,
         describe=_describe,
@@ -198,6 +198,20 @@ def train_draft(
     )  # fmt: skip
     trained()
     return [_report(entry) for entry in logged]
+
+
+def _fused(draft: PreTrainedModel) -> dict[Tensor, list[int]]:
+    """The rows of the matrices that those of families such as Phi-3 consist of."""
+    config: Any = draft.config.get_text_config(decoder=True)
+    found: dict[Tensor, list[int]] = {}
+    for name, parameter in draft.named_parameters():
+        if name.endswith(".gate_up_proj.weight"):
+            found[parameter] = [len(parameter) // 2] * 2
+        elif name.endswith(".qkv_proj.weight"):
+            queries, keys = config.num_attention_heads, config.num_key_value_heads
+            size = len(parameter) // (queries + 2 * keys)
+            found[parameter] = [size * heads for heads in (queries, keys, keys)]
+    return found
 
 
 @torch.no_grad()

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 from torch.utils.data import Dataset
 from transformers import EvalPrediction, PreTrainedModel
 
 from decoding.checkpoints.eagle import EagleWeights
+from decoding.drafters.eagle_head import EagleHead
 from decoding.training.conversations import Example, collate
 from decoding.training.eagle_model import STEPS, EagleTrainingModel
 from decoding.training.evaluate import Answer
@@ -72,7 +74,7 @@ def train_eagle(
     logged = train(
         model, data, held_out, config, work, resume,
         device=target.device,
-        optimizer=lambda: optimizer_of(model, config.lr, config.muon_lr),
+        optimizer=lambda: optimizer_of(model, config.lr, config.muon_lr, fused=_fused(model.head)),
         metrics=_chain_metrics,
         describe=_describe,
         served=served,
@@ -105,6 +107,11 @@ def simulated_length(accuracy: Sequence[float]) -> float:
     """τ of a chain with these conditional accuracies: 1 (the bonus token) and the expected number
     of accepted tokens, Σ_k Π_{j≤k} accuracy_j."""
     return 1 + math.fsum(accumulate(accuracy, mul))
+
+
+def _fused(head: EagleHead) -> dict[Tensor, list[int]]:
+    """The rows of the matrices that each parameter consists of."""
+    return {parameter: [size for _, size in parts] for parameter, parts in head.parts()}
 
 
 def _chain_metrics(prediction: EvalPrediction) -> dict[str, float]:

@@ -29,7 +29,6 @@ from decoding.model.architecture import decoder_of, hook_inputs
 from decoding.training.conversations import Example, collate
 from decoding.training.data import digest
 from decoding.training.log import Progress
-from decoding.training.precision import has_fast_bfloat16
 
 _INDEX = "index.json"
 _BATCH = 8  # conversations per pass when a cache is written
@@ -205,8 +204,7 @@ def _shard_tensors(
     for start in range(0, len(examples), _BATCH):
         part = examples[start : start + _BATCH]
         ids = collate(part)["input_ids"].to(target.device)
-        with torch.autocast(ids.device.type, torch.bfloat16, has_fast_bfloat16(ids.device)):
-            aux, final = features_of(target, ids, aux_layers)
+        aux, final = features_of(target, ids, aux_layers)
         for i, example in enumerate(part):
             for name, states in (("final", final), ("taps", aux)):
                 if states is not None:

@@ -21,9 +21,9 @@ from transformers import PreTrainedModel
 from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa
 from decoding.training.conversations import Example
 from decoding.training.medusa import copies_of_lm_head, train_medusa
+from decoding.training.processes import is_first_process
 from decoding.training.quantize import fake_quantize_layers
 from decoding.training.train_config import TrainConfig
-from decoding.training.trainer import is_main_process
 
 _STAGES = ("heads", "both")
 
@@ -58,7 +58,7 @@ def train_joint(
         own = copies_of_lm_head(target, weights.heads) if own is None else own
         heads, alone = replace(weights, lm_heads=own), replace(_of(config, "heads"), target_lr=0.0)
         heads = train_medusa(target, heads, data, held_out, alone, stage, resume)
-        if is_main_process():
+        if is_first_process():
             write_medusa(heads, stage, "v0.1", str(target.name_or_path))
     config = _of(config, "both")
     both = train_medusa(

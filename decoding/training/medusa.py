@@ -113,14 +113,13 @@ class MedusaTrainingModel(TrainingModel):
         else:
             hidden = final
         # the state at t saw token t; the target predicts t+1, head k predicts t+2+k
-        is_answer = labels[:, 1:] != IGNORED
+        is_answer, *asked = _asked(labels, len(self.weights))
         tokens = labels[:, 1:][is_answer]
         targets = tokens if self._loss == "ce" else self._probabilities(hidden[:, :-1][is_answer])
         indices = is_answer.flatten().cumsum(0).view_as(is_answer) - 1  # into `tokens`
         share = 0.2 if self.joint else 1.0
-        for k in range(len(self.weights)):
+        for k, supervised in enumerate(asked):
             # logits only for answers: they cost far more than the rest
-            supervised = is_answer[:, k + 1 :]
             which = indices[:, k + 1 :][supervised]
             wanted = tokens[which]
             logits = self._logits(k, hidden[:, : supervised.shape[1]][supervised])
@@ -141,8 +140,7 @@ class MedusaTrainingModel(TrainingModel):
 
     def counts(self, labels: Tensor) -> Tensor:
         """Those of the target's own loss, then those of each head."""
-        is_answer = labels[:, 1:] != IGNORED
-        return torch.stack([is_answer[:, k:].sum() for k in range(len(self.weights) + 1)])
+        return torch.stack([rows.sum() for rows in _asked(labels, len(self.weights))])
 
     def _states(self, input_ids: Tensor, labels: Tensor, divisor: Tensor) -> tuple[Tensor, Tensor]:
         """The target's last states [batch, length, hidden] and its own loss, 0 if it is frozen."""
@@ -198,6 +196,17 @@ class MedusaTrainingModel(TrainingModel):
             rounded = [self._rounded_lm_head(own) for own in self.lm_heads]
             found.lm_heads = torch.stack(rounded).float().cpu()
         return found
+
+
+def _asked(labels: Tensor, heads: int) -> list[Tensor]:
+    """Of the target and of each head the rows [batch, length - 1 - k] whose state is asked for the
+    token k + 1 ahead. As when it is served, that begins at the row before an answer: in a prompt
+    the heads have nothing to say."""
+    is_answer = labels[:, 1:] != IGNORED
+    found = [is_answer]
+    for k in range(1, heads + 1):
+        found.append(found[-1][:, :-1] & is_answer[:, k:])
+    return found
 
 
 def _parameter(stored: Tensor, device: torch.device) -> nn.Parameter:

@@ -8,7 +8,7 @@ the precision for the device and orthogonalizes all matrices of one shape togeth
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -49,6 +49,10 @@ class Muon(Optimizer):
     mean square of AdamW's (0.2 * lr), so that one learning rate and one weight decay serve both
     (Liu et al. 2025, 2502.16982).
 
+    `fused`: the rows of each of the matrices that a parameter consists of, which are
+    orthogonalized one by one. Of the whole the singular values would end near one, and a small
+    part, such as the keys in a fused qkv, would get what the others leave.
+
     `together`: every process of the default group holds all matrices and the same gradients, so
     they share the work of a step.
     """
@@ -60,26 +64,32 @@ class Muon(Optimizer):
         weight_decay: float = 0.0,
         momentum: float = 0.95,
         together: bool = False,
+        fused: Mapping[Tensor, Sequence[int]] | None = None,
     ) -> None:
+        self._fused = fused or {}
         self._orthogonalize = orthogonalize_together if together else orthogonalize
         super().__init__(matrices, {"lr": lr, "weight_decay": weight_decay, "momentum": momentum})
 
     @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> None:  # type: ignore[override]
         for group in self.param_groups:
-            by_shape: dict[torch.Size, list[nn.Parameter]] = defaultdict(list)
+            by_form: dict[tuple[int, ...], list[nn.Parameter]] = defaultdict(list)
             for parameter in group["params"]:
                 if parameter.grad is not None:
-                    by_shape[parameter.shape[-2:]].append(parameter)
-            for shape, parameters in by_shape.items():
+                    rows, columns = parameter.shape[-2:]
+                    by_form[*self._fused.get(parameter, [rows]), columns].append(parameter)
+            for (*sizes, columns), parameters in by_form.items():
                 nesterov = (full_tensor(self._nesterov(p, group)) for p in parameters)
-                momenta = [momentum.reshape(-1, *shape) for momentum in nesterov]
-                updates = self._orthogonalize(torch.cat(momenta)).split([len(m) for m in momenta])
-                scale = group["lr"] * 0.2 * max(shape) ** 0.5
+                momenta = [momentum.reshape(-1, sum(sizes), columns) for momentum in nesterov]
+                parts = [
+                    self._orthogonalize(part) * max(part.shape[1:]) ** 0.5
+                    for part in torch.cat(momenta).split(sizes, dim=1)
+                ]
+                updates = torch.cat(parts, dim=1).split([len(m) for m in momenta])
                 for parameter, update in zip(parameters, updates, strict=True):
                     parameter.mul_(1 - group["lr"] * group["weight_decay"])
                     update = shard_like(update.view(parameter.shape), parameter)
-                    parameter.add_(update, alpha=-scale)
+                    parameter.add_(update, alpha=-0.2 * group["lr"])
 
     def _nesterov(self, parameter: nn.Parameter, group: dict[str, Any]) -> Tensor:
         assert parameter.grad is not None

@@ -3,7 +3,7 @@ several times fewer steps than with AdamW alone."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -14,7 +14,7 @@ from decoding.training.muon import Muon
 
 
 class MuonAndAdamW(Optimizer):
-    """`matrices` by Muon at `muon_lr`, `others` by AdamW at `lr`."""
+    """`matrices` by Muon at `muon_lr`, see there for `fused` ones; `others` by AdamW at `lr`."""
 
     def __init__(
         self,
@@ -22,10 +22,11 @@ class MuonAndAdamW(Optimizer):
         others: Sequence[nn.Parameter],
         muon_lr: float,
         lr: float,
+        fused: Mapping[Tensor, Sequence[int]] | None = None,
         betas: tuple[float, float] = (0.9, 0.95),
     ) -> None:
         self._parts: tuple[Optimizer, ...] = (
-            Muon(matrices, muon_lr),
+            Muon(matrices, muon_lr, fused=fused),
             AdamW(others, lr=lr, betas=betas, weight_decay=0.0),
         )
         super().__init__([group for part in self._parts for group in part.param_groups], {})
@@ -51,12 +52,15 @@ def optimizer_of(
     lr: float,
     muon_lr: float,
     apart: Sequence[str] = ("lm_head", "embedding", "bias"),
+    fused: Mapping[Tensor, Sequence[int]] | None = None,
 ) -> Optimizer | None:
     """Muon for the matrices of `model` whose names contain none of `apart`, AdamW for the rest;
-    None (the Trainer's own AdamW) if `muon_lr` is 0."""
+    None (the Trainer's own AdamW) if `muon_lr` is 0. `fused`: the rows of the matrices that a
+    parameter consists of."""
     if not muon_lr:
         return None
     learned = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
     matrices = [p for name, p in learned if p.ndim >= 2 and not any(a in name for a in apart)]
     taken = {id(p) for p in matrices}
-    return MuonAndAdamW(matrices, [p for _, p in learned if id(p) not in taken], muon_lr, lr)
+    others = [p for _, p in learned if id(p) not in taken]
+    return MuonAndAdamW(matrices, others, muon_lr, lr, fused)

@@ -13,7 +13,6 @@ from decoding.checkpoints.quantized import Precision
 from decoding.errors import InputError
 from decoding.json_text import parse_json
 from decoding.training.losses import Loss
-from decoding.training.precision import has_fast_bfloat16
 
 
 def checkpoints(work: Path) -> dict[int, Path]:
@@ -42,10 +41,9 @@ def _is_whole(state: Path) -> bool:
 @dataclass(frozen=True, slots=True)
 class TrainConfig:
     """Length and learning rates. `steps` 0 means whole epochs, `target_lr` 0 a frozen target, and
-    `muon_lr` 0 only AdamW; `lr` 0 is one that is not given, to be replaced before training. `loss`
-    None is the published one: ce for Medusa, kl for others. `qat`: the precision of fake
-    quantization. `shard`: each process holds a part of what is trained. `tensorboard`: the folder
-    for its event files. `stage`: which one of several, such as `1 of 2`.
+    `muon_lr` 0 only AdamW. `loss` None is the published one: ce for Medusa, kl for others. `qat`:
+    the precision of fake quantization. `shard`: each process holds a part of what is trained.
+    `tensorboard`: the folder for its event files. `stage`: which one of several, such as `1 of 2`.
     """
 
     steps: int = 0
@@ -77,9 +75,9 @@ class TrainConfig:
             )
 
     def arguments(self, work: Path, device: torch.device, **more: Any) -> TrainingArguments:
-        """Trainer arguments: cosine schedule with warm-up, bfloat16 if it is fast, an evaluation
-        and a checkpoint in `work` every `evaluate_every` steps, and `more`. Raises InputError for a
-        batch that the processes can't share."""
+        """Trainer arguments: cosine schedule with warm-up, an evaluation and a checkpoint in `work`
+        every `evaluate_every` steps, and `more`. Raises InputError for a batch that the processes
+        can't share."""
         arguments = TrainingArguments(
             output_dir=str(work),
             max_steps=self.steps or -1,
@@ -91,13 +89,13 @@ class TrainConfig:
             per_device_eval_batch_size=self.batch_size,
             gradient_accumulation_steps=self.accumulate,
             weight_decay=0.0,
-            bf16=has_fast_bfloat16(device),
             use_cpu=device.type == "cpu",
             eval_strategy="steps",
             eval_steps=self.evaluate_every,
             save_strategy="steps",
             save_steps=self.evaluate_every,
             save_total_limit=2,
+            logging_nan_inf_filter=False,  # which would log them as 0
             logging_steps=max(self.evaluate_every // 10, 1),
             disable_tqdm=True,
             # A batch is that of the whole step, of which each process takes its part.
@@ -110,6 +108,7 @@ class TrainConfig:
             **more,
         )
         self.require_shares(arguments.world_size)
+        arguments.mixed_precision = "no"  # else that of accelerate: HeadTrainer has its own
         # One GPU: replicas would lack the frozen target, which is not a submodule.
         arguments._n_gpu = min(arguments.n_gpu, 1)
         return arguments

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import torch
 from safetensors.torch import load_file
@@ -31,6 +33,7 @@ from decoding.training.conversations import Example
 from decoding.training.features import FeatureCache, collate_features
 from decoding.training.length_grouped import LengthGrouped
 from decoding.training.log import LOG, losses, rates, time_left
+from decoding.training.precision import has_fast_bfloat16
 from decoding.training.sharding import full_tensor, save_full_state, shard_like, shard_rest
 from decoding.training.train_config import TrainConfig, checkpoints, newest_checkpoint
 
@@ -81,6 +84,15 @@ class HeadTrainer(Trainer):
         lengths = data.lengths if cached else [len(data[i].ids) for i in range(len(data))]
         return LengthGrouped(lengths, self._train_batch_size, self.args.seed)
 
+    def autocast_smart_context_manager(
+        self, cache_enabled: bool | None = True
+    ) -> AbstractContextManager[Any]:
+        """Bfloat16 in training, where that is fast. An evaluation computes as decoding does: in
+        rounded logits near ties are hits or misses that decoding does not have."""
+        device, model = self.args.device, cast(nn.Module, self.model)
+        rounds = model.training and has_fast_bfloat16(device)
+        return torch.autocast(device.type, torch.bfloat16, rounds)
+
     def get_batch_samples(self, *args: Any, **more: Any) -> tuple[list[Any], Any]:
         samples, items = super().get_batch_samples(*args, **more)
         if samples:
@@ -96,7 +108,18 @@ class HeadTrainer(Trainer):
         if "loss" in logs:
             model: Any = self.model
             logs |= model.running.collect()
+        self._require_numbers(logs)
         super().log(logs, start_time)
+
+    def _require_numbers(self, logs: Mapping[str, Any]) -> None:
+        """Raise InputError if a loss is none. Evaluations are logged before what they are of is
+        saved, so that no checkpoint has such weights."""
+        found = {name: value for name, value in logs.items() if "loss" in name}
+        if not all(map(math.isfinite, found.values())):
+            raise InputError(
+                f"at step {self.state.global_step} the loss is no longer a number: begin anew with "
+                f"a learning rate below {self.args.learning_rate:g}"
+            )
 
     def create_optimizer(self, model: Any = None) -> Optimizer:
         optimizer: Optimizer = super().create_optimizer(model)
@@ -231,11 +254,6 @@ def per_process(count: Tensor) -> Tensor:
     return count.clamp_min(1)
 
 
-def is_main_process() -> bool:
-    """Whether this is the one process that writes."""
-    return not distributed.is_initialized() or distributed.get_rank() == 0
-
-
 def _tensorboard(config: TrainConfig) -> list[TrainerCallback]:
     if config.tensorboard is None:
         return []
@@ -272,7 +290,9 @@ class _ReadableLog(TrainerCallback):
         self._describe = describe
         self._stage = stage
         self._began = (0, 0.0)  # step, time
+        self._learning_since = 0.0
         self._tokens = 0
+        self._learned = 0.0  # seconds, without those of evaluations
 
     def on_train_begin(
         self,
@@ -281,7 +301,17 @@ class _ReadableLog(TrainerCallback):
         control: TrainerControl,
         **kwargs: object,
     ) -> None:
-        self._began = (state.global_step, time.monotonic())
+        self._learning_since = time.monotonic()
+        self._began = (state.global_step, self._learning_since)
+
+    def on_evaluate(
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        **kwargs: object,
+    ) -> None:
+        self._learning_since = time.monotonic()
 
     def on_log(
         self,
@@ -316,10 +346,13 @@ class _ReadableLog(TrainerCallback):
 
     def _line(self, state: TrainerState, entry: Mapping[str, Any], lr: float) -> str:
         first, began = self._began
+        now = time.monotonic()
         self._tokens += entry["tokens"]
-        spent = time.monotonic() - began
-        left = spent / max(state.global_step - first, 1) * (state.max_steps - state.global_step)
-        rate = self._tokens / spent
+        self._learned += now - self._learning_since
+        self._learning_since = now
+        left = (now - began) / max(state.global_step - first, 1)
+        left *= state.max_steps - state.global_step
+        rate = self._tokens / self._learned
         return (
             f"loss {losses(entry)} · right {rates(entry['accuracy'])} · lr {lr:.1e} · "
             f"{rate:,.0f} tokens/s · {time_left(left, self._stage)}"

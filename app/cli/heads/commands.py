@@ -13,15 +13,11 @@ import typer
 from app.cli.heads.recipe import RecipeFile, given_options, write_recipe
 from app.cli.heads.target import load
 from app.cli.heads.training_data import requests_of
-from app.cli.heads.training_job import (
-    TrainingJob,
-    is_first_process,
-    refuse_existing,
-    remove_checkpoints,
-)
+from app.cli.heads.training_job import TrainingJob, refuse_existing, remove_checkpoints
 from app.cli.terminal import say
 from decoding.errors import InputError
 from decoding.params import Params, SamplingParams
+from decoding.training.processes import is_first_process
 
 if TYPE_CHECKING:
     from decoding.checkpoints.kind import DrafterKind
@@ -370,7 +366,6 @@ def train(
     config = TrainConfig(
         steps=max_steps,
         epochs=epochs,
-        lr=lr or 0.0,
         target_lr=target_lr if joint else 0.0,
         muon_lr=muon_lr,
         batch_size=batch_size,
@@ -406,7 +401,7 @@ def train(
         raise InputError("--muon-lr can't be given with --joint, which goes by AdamW alone")
     job = TrainingJob(
         target=target, heads=heads, data=data, held_out=held_out, length=length, out=out,
-        config=config, resume=resume, device=device, features=features, offline=offline,
+        config=config, lr=lr, resume=resume, device=device, features=features, offline=offline,
         of_kind={"--joint": joint, "--unroll": unroll, "--draft-vocab": draft_vocab},
         defaults={"--unroll": STEPS, "--loss": "ce" if kind == "medusa" else "kl"},
     )  # fmt: skip
@@ -528,13 +523,18 @@ def evaluate(
     ] = None,
     max_new_tokens: Annotated[int, integer(min=2)] = 128,
     medusa_choices: Annotated[
-        str | None, text(help="Medusa's tree of head ranks: name, JSON or file.")
+        str | None, text(help="Medusa's tree of head ranks: name, JSON or file (default: small).")
     ] = None,
     eagle_total_tokens: Annotated[
-        int | None, integer(help="Nodes of EAGLE's tree (default: what is fastest).")
+        int | None, integer(help="Nodes of EAGLE's tree (default: 16).")
     ] = None,
-    eagle_top_k: Annotated[int | None, integer(help="Branches of EAGLE's tree.")] = None,
-    gamma: Annotated[int | None, integer(min=1, help="Longest draft in tokens.")] = None,
+    eagle_top_k: Annotated[
+        int | None, integer(help="Branches of EAGLE's tree (default: 4).")
+    ] = None,
+    gamma: Annotated[
+        int | None,
+        integer(min=1, help="Longest draft in tokens (default: EAGLE 6, draft models 4)."),
+    ] = None,
     temperature: Annotated[float, number()] = 0.0,
     seed: Seed = 0,
     write_settings: Annotated[
@@ -556,6 +556,7 @@ def evaluate(
 
     Prints their accuracy, and how many of their drafts are accepted:
     by depth, category of prompt, kind of token, and own confidence.
+    The tree is the one that `train` measures with, not the checkpoint's own.
     """
     try:
         params = Params(

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from transformers import PreTrainedModel
 
 from app.cli.heads.serving import serving
 from app.cli.heads.target import load, save_model
-from app.cli.heads.training_job import TrainingJob, is_first_process
+from app.cli.heads.training_job import TrainingJob
 from app.cli.terminal import say
 from decoding.drafters.draft_model import DraftModel
 from decoding.errors import InputError
@@ -20,8 +19,8 @@ from decoding.model.target import Target
 from decoding.tokenizing.vocabulary import first_difference
 from decoding.training.draft import DraftReport, train_draft
 from decoding.training.draft_attach import attach_draft
+from decoding.training.processes import is_first_process
 
-_SERVED_GAMMA = 4
 _LARGE = 100e6  # parameters, from which smaller steps are safer
 
 
@@ -45,10 +44,8 @@ def train_on(job: TrainingJob) -> None:
         raise InputError(f"{job.heads} has another vocabulary than the target: {difference}")
     context = context_of(draft.config.get_text_config(decoder=True))
     model, learned, tested, records = job.datasets(model, tokenizer, length=context)
-    config = job.config
-    if not config.lr:
-        config = replace(config, lr=1e-3 if draft.num_parameters() < _LARGE else 3e-4)
-    served = serving(job, model, tokenizer, records, _SERVED_GAMMA, _drafter)
+    config = job.config_with(1e-3 if draft.num_parameters() < _LARGE else 3e-4)
+    served = serving(job, model, tokenizer, records, "draft", _drafter)
     job.note_options(model.device)
     reports = train_draft(model, draft, learned, tested, config, job.work, job.resume, served)
     if is_first_process():

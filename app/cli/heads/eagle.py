@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -13,12 +12,12 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from app.cli.heads.serving import serving
 from app.cli.heads.target import load, shape_of, target_shape
 from app.cli.heads.training_data import records_of
-from app.cli.heads.training_job import TrainingJob, is_first_process
+from app.cli.heads.training_job import TrainingJob
 from app.cli.terminal import say
 from app.text.numbers import whole_number
 from decoding.checkpoints.eagle import EagleWeights, writable_dialect
 from decoding.checkpoints.eagle_read import read_eagle
-from decoding.drafters.eagle import Eagle, EagleTree, drafting_head
+from decoding.drafters.eagle import Eagle, drafting_head
 from decoding.errors import InputError
 from decoding.model.target import Target
 from decoding.tokenizing.stopping import eos_ids
@@ -26,10 +25,8 @@ from decoding.training.conversations import Conversations
 from decoding.training.eagle import EagleReport, train_eagle
 from decoding.training.eagle_attach import attach_eagle, frequent_tokens, with_draft_vocabulary
 from decoding.training.eagle_model import STEPS
+from decoding.training.processes import is_first_process
 
-# During training heads are served with one size of tree, so that evaluations can be compared.
-_SERVED_TREE = EagleTree(total=16, top_k=4)
-_SERVED_GAMMA = 6
 _SHORT_RUN = 5000  # steps
 _MOST_LAYERS = 9999
 _WHOLE = 1 << 30  # conversations are not cut to count their tokens
@@ -75,11 +72,8 @@ def train_on(job: TrainingJob, unroll: int | None, draft_vocab: int | None) -> N
         weights = with_draft_vocabulary(weights, model, known)
     layers = weights.config.aux_layers
     model, learned, tested, records = job.datasets(model, tokenizer, layers)
-    config = job.config
-    if not config.lr:
-        short = config.total_steps(len(learned)) <= _SHORT_RUN
-        config = replace(config, lr=3e-3 if short else 1e-3)
-    served = serving(job, model, tokenizer, records, _SERVED_GAMMA, _drafter, layers)
+    config = job.config_with(3e-3 if job.config.total_steps(len(learned)) <= _SHORT_RUN else 1e-3)
+    served = serving(job, model, tokenizer, records, "eagle", _drafter, aux_layers=layers)
     job.note_options(model.device)
     trained, reports = train_eagle(
         model, weights, learned, tested, config, job.work, job.resume, served, unroll or STEPS
@@ -99,7 +93,7 @@ def _vocabulary(
 
 
 def _drafter(trained: EagleWeights, target: Target) -> Eagle:
-    return Eagle(drafting_head(trained, target), target, _SERVED_TREE)
+    return Eagle(drafting_head(trained, target), target)
 
 
 def _table(reports: Sequence[EagleReport]) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from app.cli.heads.settings import write_best_settings
 from app.cli.heads.target import target_shape
 from app.cli.heads.training_data import requests_of
+from app.cli.heads.yardstick import MEDUSA_TREE, in_words, with_yardstick
 from app.cli.prompts import first_prompts
 from app.cli.terminal import print_result, progress
 from app.config.model_options import ModelOptions
@@ -28,6 +29,7 @@ from app.text.plural import pluralize
 from app.text.units import format_bytes
 from decoding.checkpoints.eagle_read import read_eagle
 from decoding.checkpoints.kind import drafter_kind
+from decoding.drafters.medusa import Medusa
 from decoding.errors import InputError
 from decoding.params import Params
 from decoding.stats import Stats, acceptance_by_position
@@ -35,8 +37,6 @@ from decoding.tokenizing.stopping import Stop
 from decoding.training.draft import divergence
 from decoding.training.eagle import chain_accuracy, simulated_length
 from decoding.training.evaluate import Answer, answer_prompts, medusa_accuracy, stats_of
-
-_EAGLE_NODES, _EAGLE_TOP_K = 16, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +50,6 @@ class Task:
     seed: int = 0
     device: str = "auto"
     search: float | None = None  # seconds to find the settings to write into the checkpoint
-
-    def comparable(self) -> Task:
-        """The task with fixed tree sizes: by default they follow timings, which differ between
-        runs."""
-        params = replace(
-            self.params,
-            eagle_total_tokens=self.params.eagle_total_tokens or _EAGLE_NODES,
-            eagle_top_k=self.params.eagle_top_k or _EAGLE_TOP_K,
-        )
-        return replace(self, params=params, medusa_choices=self.medusa_choices or "small")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,13 +116,14 @@ class Evaluation:
 
 
 def evaluate(task: Task, heads: Path) -> Evaluation:
-    """Answer the prompts with the heads, then measure the heads on the answers. Raises
-    InputError."""
+    """Answer the prompts with the heads, with the settings of the yardstick where the task has
+    none; then measure the heads on the answers. Raises InputError."""
     kind = drafter_kind(heads)
     requests = requests_of(task.prompts)
+    params, choices = with_yardstick(task.params, kind), task.medusa_choices or MEDUSA_TREE
     with progress() as say:
         models = load_models(
-            ModelOptions(task.target, {kind: str(heads)}, task.medusa_choices, device=task.device),
+            ModelOptions(task.target, {kind: str(heads)}, choices, device=task.device),
             lambda what, part: say(f"loading {what}"),
             lanes=(LaneSpec(kind, kind),),
         )
@@ -141,12 +132,15 @@ def evaluate(task: Task, heads: Path) -> Evaluation:
         ids = first_prompts(requests, models)
         build = STRATEGIES[kind].build
         assert build is not None
+        drafter = build(models)
         answers = answer_prompts(
-            models.target, build(models), ids, task.params, Stop(models.eos), task.seed,
+            models.target, drafter, ids, params, Stop(models.eos), task.seed,
             lambda prompt: say(f"prompt {prompt + 1} of {len(ids)}"), confidences=True,
         )  # fmt: skip
         say("measuring along the answers")
-        facts, lines, top1, tree = _MEASURES[kind](models, heads, answers)
+        facts, lines, top1 = _MEASURES[kind](models, heads, answers)
+        # of Medusa what its heads can fill
+        tree = in_words(params, kind, drafter.choices if isinstance(drafter, Medusa) else ())
         found: dict[str, Any] = {}
         written = ""
         if task.search is not None:
@@ -159,6 +153,7 @@ def evaluate(task: Task, heads: Path) -> Evaluation:
         "heads": str(heads),
         "notes": models.notes.get(kind),
         "prompts": len(ids),
+        "tree": tree,
         "temperature": task.params.sampling.temperature,
     }
     categories = [each.category for each in requests]
@@ -173,7 +168,7 @@ def print_evaluation(task: Task, heads: Sequence[Path], as_json: bool) -> None:
         found = evaluate(task, heads[0])
         print_result(envelope(**found.document()), as_json, lambda document: found.text())
         return
-    both = [evaluate(task.comparable(), each) for each in heads]
+    both = [evaluate(task, each) for each in heads]
     ratio = tau_ratio(*both)
     document = envelope(
         compared=[each.document() for each in both],
@@ -213,6 +208,8 @@ def comparison(named: Sequence[tuple[str, Evaluation]]) -> str:
             f"{name:{width}} {format_bytes(weight_bytes(each.heads)):>10} {each.top1:7.3f} "
             f"{served.tokens_per_pass or 0:7.3f} {served.acceptance_rate or 0:7.3f}{kl}   {versus}"
         )
+    trees = dict.fromkeys(each.tree for _, each in named)
+    lines.append(f"τ and α of {' and '.join(trees)}")
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -264,7 +261,7 @@ def _categories(found: dict[str, dict[str, Any]]) -> list[str]:
     ]
 
 
-_Measured = tuple[dict[str, Any], list[str], float, str]
+_Measured = tuple[dict[str, Any], list[str], float]
 
 
 def _medusa(models: LoadedModels, heads: Path, answers: list[Answer]) -> _Measured:
@@ -274,7 +271,7 @@ def _medusa(models: LoadedModels, heads: Path, answers: list[Answer]) -> _Measur
         for k, row in enumerate(table, 1)
     ]
     facts = {"accuracy": table, "medusa_choices": models.medusa_choices}
-    return facts, lines, table[0][0], f"a tree of {len(models.medusa_choices) + 1} nodes"
+    return facts, lines, table[0][0]
 
 
 def _eagle(models: LoadedModels, heads: Path, answers: list[Answer]) -> _Measured:
@@ -286,9 +283,8 @@ def _eagle(models: LoadedModels, heads: Path, answers: list[Answer]) -> _Measure
         for k, rate in enumerate(accuracy, 1)
     ]
     lines.append(f"τ from these for a chain: {simulated:.2f}")
-    nodes = stats_of(answers).nodes_per_pass or 1.0
     facts = {"accuracy": accuracy, "simulated_tokens_per_pass": simulated}
-    return facts, lines, accuracy[0], f"trees of {nodes:.1f} nodes on average"
+    return facts, lines, accuracy[0]
 
 
 def _draft(models: LoadedModels, heads: Path, answers: list[Answer]) -> _Measured:
@@ -298,8 +294,7 @@ def _draft(models: LoadedModels, heads: Path, answers: list[Answer]) -> _Measure
         "agrees with the target {agreement:.3f} of the times; 1 - TVD {overlap:.3f}, the rate at "
         "which drafts sampled at temperature 1 are accepted; KL {kl:.4f} nats"
     ).format_map(facts)
-    longest = max((r.gamma for answer in answers for r in answer.rounds), default=0)
-    return facts, [line], facts["agreement"], f"chains of {longest}"
+    return facts, [line], facts["agreement"]
 
 
 _MEASURES: dict[str, Callable[[LoadedModels, Path, list[Answer]], _Measured]] = {

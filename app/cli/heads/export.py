@@ -16,14 +16,16 @@ from transformers import PreTrainedModel
 from app.cli.heads.target import load, shape_of, stored_precision, target_shape
 from app.cli.heads.verify import require_reader, verify
 from app.cli.terminal import print_output, say
-from app.report.engines import ENGINES, Choice
+from app.report.engines import SGLANG, TENSORRT_LLM, VLLM, Choice, Engine
 from app.strategies.registry import EAGLE, EAGLE_1, MEDUSA
 from app.text.units import format_bytes
 from decoding.checkpoints.dialects import EagleDialect, MedusaDialect
 from decoding.checkpoints.eagle import EagleWeights, lost_in, write_eagle
 from decoding.checkpoints.eagle_read import read_eagle
+from decoding.checkpoints.files import read_config
 from decoding.checkpoints.kind import drafter_kind
 from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa
+from decoding.checkpoints.quantized import precision_of
 from decoding.errors import InputError
 from decoding.training.medusa import copies_of_lm_head
 
@@ -35,13 +37,13 @@ CHECKSUMS = "SHA256SUMS"
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """The dialect in which a program reads each kind of heads, None if it can't. `engine` is the
-    name in `app.report.engines` of the engine that serves them."""
+    """The dialect in which a program reads each kind of heads, None if it can't. `engine` serves
+    them, None if the program serves nothing."""
 
     medusa: MedusaDialect | None = None
     eagle1: EagleDialect | None = None
     eagle3: EagleDialect | None = None
-    engine: str = ""
+    engine: Engine | None = None
 
 
 FORMATS: Mapping[str, Format] = MappingProxyType(
@@ -49,12 +51,12 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
         "medusa": Format(medusa="v0.1"),
         "tgi": Format(medusa="v2"),
         "eagle": Format(eagle1="eagle1", eagle3="eagle3"),
-        "sglang": Format(eagle1="eagle1", eagle3="eagle3", engine="SGLang"),
-        "vllm": Format(medusa="vllm", eagle1="eagle1", eagle3="eagle3", engine="vLLM"),
-        "speculators": Format(eagle3="speculators", engine="vLLM"),
+        "sglang": Format(eagle1="eagle1", eagle3="eagle3", engine=SGLANG),
+        "vllm": Format(medusa="vllm", eagle1="eagle1", eagle3="eagle3", engine=VLLM),
+        "speculators": Format(eagle3="speculators", engine=VLLM),
         "modelopt": Format(eagle3="modelopt"),
         # Medusa is served by its TensorRT backend, which reads the authors' files.
-        "tensorrt-llm": Format(medusa="v0.1", eagle3="eagle3", engine="TensorRT-LLM"),
+        "tensorrt-llm": Format(medusa="v0.1", eagle3="eagle3", engine=TENSORRT_LLM),
     }
 )
 
@@ -72,6 +74,11 @@ def export(
     given, and print how to serve them. Raises InputError where the program can't read such
     heads."""
     kind = drafter_kind(heads)
+    if kind == "draft" and precision_of(read_config(heads)):
+        raise InputError(
+            f"{heads} was made by heads quantize, and is read by specchat alone: engines read the "
+            "draft model that it was made from as it is"
+        )
     if kind == "draft":
         raise InputError(f"{heads} is a draft model, which every engine reads as it is")
     model, _ = load(target, "cpu")
@@ -103,7 +110,8 @@ def export(
         )
         dialect = _write_eagle(head, job)
         what = "an EAGLE-1 head" if version == "eagle1" else "an EAGLE-3 head"
-    launch = _launch(FORMATS[to], choice)
+    engine = FORMATS[to].engine
+    launch = _launch(engine, choice) if engine else ""
     _write_card(out, what, target, to, dialect, launch)
     write_checksums(out)
     size = format_bytes(sum(file.stat().st_size for file in out.iterdir()))
@@ -158,22 +166,23 @@ def _write_medusa(weights: MedusaWeights, job: _ExportJob) -> str:
 
 def _write_eagle(head: EagleWeights, job: _ExportJob) -> str:
     version, out = head.config.version, job.out
-    form = FORMATS[job.to].eagle1 if version == "eagle1" else FORMATS[job.to].eagle3
-    dialect: EagleDialect = _dialect(job, version, form)
+    form, engine = FORMATS[job.to], FORMATS[job.to].engine
+    as_read = form.eagle1 if version == "eagle1" else form.eagle3
+    dialect: EagleDialect = _dialect(job, version, as_read)
     if job.to == "vllm" and dialect == "eagle3" and lost_in(head.config, dialect):
         dialect = "speculators"
     if job.to == "vllm" and head.config.fc_bias:
         head = _without_fc_bias(head)
     if job.to == "sglang" and version == "eagle1" and not head.config.fc_bias:
         head = _with_fc_bias(head)
-    if job.to in ("sglang", "tensorrt-llm") and 0 in head.config.aux_layers:
+    if engine in (SGLANG, TENSORRT_LLM) and 0 in head.config.aux_layers:
         raise InputError(
-            f"{FORMATS[job.to].engine} reads outputs of layers, and this head the embedding too "
+            f"{engine.name} reads outputs of layers, and this head the embedding too "
             "(layer 0): it can't be served there"
         )
-    if FORMATS[job.to].engine and "fc.weight" not in head.tensors:
+    if engine is not None and "fc.weight" not in head.tensors:
         raise InputError(
-            f"{FORMATS[job.to].engine} fuses several layers (fc), and this head reads one: it "
+            f"{engine.name} fuses several layers (fc), and this head reads one: it "
             "can't be served there"
         )
     if dialect == "speculators" and head.config.hidden == head.config.target_hidden:
@@ -238,13 +247,11 @@ def _require_equal(
         raise InputError(f"{out}: {name} reads back otherwise than it was written")
 
 
-def _launch(form: Format, choice: Choice) -> str:
-    """The command that serves the heads; empty if there is no engine for them."""
-    engine = next((engine for engine in ENGINES if engine.name == form.engine), None)
-    snippet = None
-    if engine:  # a chain where it has no trees
-        snippet = engine.configure(choice) or engine.configure(replace(choice, top_k=1))
-    if engine is None or snippet is None:
+def _launch(engine: Engine, choice: Choice) -> str:
+    """The command that serves the heads; empty if the engine has none for them."""
+    # a chain where it has no trees
+    snippet = engine.configure(choice) or engine.configure(replace(choice, top_k=1))
+    if snippet is None:
         return ""
     note = f" ({snippet.note})" if snippet.note else ""
     return f"# {engine.name} {engine.version}{note}\n{snippet.text}"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from app.cli.heads.serving import serving
 from app.cli.heads.target import load, shape_of
-from app.cli.heads.training_job import TrainingJob, is_first_process
+from app.cli.heads.training_job import TrainingJob
+from app.cli.heads.yardstick import MEDUSA_TREE
 from app.cli.terminal import say
 from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa, write_merged
 from decoding.drafters.medusa import Medusa
@@ -15,9 +15,10 @@ from decoding.drafters.medusa_heads import MedusaHeads
 from decoding.model.target import Target
 from decoding.training.joint import train_joint
 from decoding.training.medusa import attach, require_trainable, train_medusa
-from decoding.trees.static import NAMED_TREES
+from decoding.training.processes import is_first_process
+from decoding.trees.static import NAMED_TREES, truncate_paths
 
-_SERVED_TREE = NAMED_TREES["small"]  # always, so that evaluations can be compared
+_SERVED_TREE = NAMED_TREES[MEDUSA_TREE]
 
 
 def attach_to(
@@ -34,16 +35,18 @@ def train_on(job: TrainingJob, joint: bool) -> None:
     weights = read_medusa(job.heads, *shape_of(model))
     require_trainable(weights)
     model, learned, tested, records = job.datasets(model, tokenizer)
-    config, out = job.config, job.out
-    if not config.lr:
-        # Heads on the target's lm_head are small matrices, which take larger steps.
-        config = replace(config, lr=1e-3 if joint or weights.lm_heads is not None else 5e-3)
+    # Heads on the target's lm_head are small matrices, which take larger steps.
+    config = job.config_with(1e-3 if joint or weights.lm_heads is not None else 5e-3)
+    out = job.out
     task = (model, weights, learned, tested, config, job.work, job.resume)
     if joint:
         job.note_options(model.device)
         trained = train_joint(*task)
     else:
-        served = serving(job, model, tokenizer, records, weights.heads, _drafter)
+        served = serving(
+            job, model, tokenizer, records, "medusa", _drafter,
+            truncate_paths(_SERVED_TREE, weights.heads, shape_of(model)[1]),
+        )  # fmt: skip
         job.note_options(model.device)
         trained = train_medusa(*task, served)
     if not is_first_process():

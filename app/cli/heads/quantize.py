@@ -41,7 +41,6 @@ def quantize_to(heads: Path, to: Precision, out: Path, task: Task | None) -> Non
     before, after = weight_bytes(heads), weight_bytes(out)
     say(f"{to} weights in {out}: {format_bytes(after)}, were {format_bytes(before)}")
     if task is not None:
-        task = task.comparable()
         both = [
             (name, evaluate(replace(task, target=str(each)) if merged else task, each))
             for name, each in (("before", heads), (to, out))

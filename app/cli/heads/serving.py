@@ -10,10 +10,13 @@ from typing import TypeVar
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from app.cli.heads.training_job import TrainingJob, is_first_process
+from app.cli.heads.training_job import TrainingJob
+from app.cli.heads.yardstick import in_words, with_yardstick
+from app.cli.terminal import say
 from app.config.model_options import ModelOptions
 from app.engine.token_events import TokenEvents
 from app.models.loaded import LoadedModels
+from app.text.plural import pluralize
 from decoding.drafters.base import Drafter
 from decoding.model.target import Target
 from decoding.params import Params
@@ -22,6 +25,8 @@ from decoding.training.conversations import rendered
 from decoding.training.data import Record
 from decoding.training.evaluate import Answer, answer_prompts, stats_of
 from decoding.training.log import ANSWERS
+from decoding.training.processes import is_first_process
+from decoding.trees.static import Choices
 
 _PROMPTS = 24
 _TOKENS = 64  # an answer
@@ -33,18 +38,26 @@ def serving(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
     records: Sequence[Record],
-    gamma: int,
+    kind: str,
     drafter_of: Callable[[Trained, Target], Drafter],
+    choices: Choices = (),
     aux_layers: Sequence[int] = (),
 ) -> Callable[[Trained], float] | None:
-    """A function that measures τ on held-out prompts of what is being trained, with the drafter
-    that `drafter_of` makes from it. None if the job serves nothing, or if there are no prompts."""
+    """A function that measures τ on held-out prompts of what is being trained, with the drafter of
+    this kind that `drafter_of` makes from it (Medusa with the tree `choices`); says with which
+    settings. None if the job serves nothing, or if there are no prompts."""
     if not job.serves:
         return None
-    sample = ServedSample(model, tokenizer, records, gamma, job.work)
+    params = with_yardstick(Params(max_new_tokens=_TOKENS), kind)
+    sample = ServedSample(model, tokenizer, records, params, job.work)
     sample.target.capture_layers(aux_layers)
     if not sample.prompts:
         return None
+    if is_first_process():
+        say(
+            f"served τ is that of {in_words(params, kind, choices)}, over "
+            f"{pluralize(len(sample.prompts), 'held-out prompt')} with up to {_TOKENS} tokens each"
+        )
     return lambda trained: sample.tokens_per_pass(drafter_of(trained, sample.target))
 
 
@@ -57,7 +70,7 @@ class ServedSample:
         model: PreTrainedModel,
         tokenizer: PreTrainedTokenizerBase,
         records: Sequence[Record],
-        gamma: int,
+        params: Params,
         work: Path,
     ) -> None:
         self.target = Target(model)
@@ -76,7 +89,7 @@ class ServedSample:
         self._file = work / ANSWERS
         self._models = LoadedModels("", self.target, tokenizer, 1, ModelOptions())
         self._stop = Stop(eos_ids(model, tokenizer))
-        self._params = Params(gamma=gamma, max_new_tokens=_TOKENS)
+        self._params = params
 
     def tokens_per_pass(self, drafter: Drafter) -> float:
         answers = answer_prompts(self.target, drafter, self.prompts, self._params, self._stop)

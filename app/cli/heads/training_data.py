@@ -6,7 +6,9 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from app.cli.terminal import say
 from decoding.errors import InputError
+from decoding.training.processes import is_first_process
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -49,17 +51,21 @@ def conversations_of(
     length: int,
 ) -> tuple[Conversations, Conversations, Sequence[Record]]:
     """Training and evaluation conversations, and the evaluation records. Without `held_out` every
-    20th different prompt is for evaluation. Cut at `length` tokens and the model's context."""
+    20th different prompt is for evaluation. Cut at `length` tokens and the model's context; prints
+    how many of the former have no answer there."""
     from decoding.model.architecture import context_of
     from decoding.training.conversations import Conversations
 
     records = records_of(data)
+    keys = [json.dumps(_asked(record), sort_keys=True) for record in records]
     if held_out:
-        measured = records_of(held_out)
+        measured, known = records_of(held_out), set(keys)
+        both = sum(json.dumps(_asked(record), sort_keys=True) in known for record in measured)
+        if both and is_first_process():
+            say(f"{both:,} of {len(measured):,} prompts of --held-out are in --data too")
     else:
         # What is asked several times, by FILE:REPEAT or in a file, must not be on both sides,
         # also where it was answered otherwise.
-        keys = [json.dumps(_asked(record), sort_keys=True) for record in records]
         different: dict[str, Record] = {}
         for key, record in zip(keys, records, strict=True):
             different.setdefault(key, record)
@@ -70,7 +76,15 @@ def conversations_of(
     learned = Conversations(records, tokenizer, length)
     tested = Conversations(measured, tokenizer, length)
     if not (len(learned) and len(tested)):
-        raise InputError("--data holds no answers to learn from, or none are left to measure on")
+        raise InputError(
+            f"--data holds no answers to learn from within {length:,} tokens, or none are left to "
+            "measure on"
+        )
+    lost, total = len(records) - len(learned), len(records)
+    if lost and is_first_process():
+        say(
+            f"{lost:,} of {total:,} conversations hold no answer within {length:,} tokens: left out"
+        )
     return learned, tested, measured
 
 

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,7 @@ from app.text.files import write_atomically
 from app.text.units import format_bytes
 from decoding.errors import InputError
 from decoding.training.log import ANSWERS, LOG
+from decoding.training.processes import is_first_process
 
 if TYPE_CHECKING:
     import torch
@@ -56,6 +57,7 @@ class TrainingJob:
     length: int
     out: Path
     config: TrainConfig
+    lr: float | None  # of --lr; None: the default of what is trained
     resume: bool
     device: str
     features: Path | None = None
@@ -67,6 +69,11 @@ class TrainingJob:
     def serves(self) -> bool:
         """Whether the whole target is in this process, so that drafters can be served with it."""
         return not (self.offline or self.config.shard)
+
+    def config_with(self, default_lr: float) -> TrainConfig:
+        """The settings of training, with the `default_lr` of what is trained unless --lr is
+        given."""
+        return replace(self.config, lr=default_lr if self.lr is None else self.lr)
 
     @property
     def work(self) -> Path:
@@ -118,7 +125,7 @@ class TrainingJob:
             "--data": contents(self.data),
             "--held-out": contents(self.held_out or []),
             "--length": self.length,
-            "--lr": c.lr or None,
+            "--lr": self.lr,
             "--target-lr": c.target_lr or None,
             "--muon-lr": c.muon_lr,
             "--batch-size": c.batch_size,
@@ -221,11 +228,6 @@ def _wait_for(folders: Sequence[Path]) -> None:
 
 def _processes() -> int:
     return int(os.environ.get("WORLD_SIZE", "1"))
-
-
-def is_first_process() -> bool:
-    """Whether this is rank 0 of `torchrun` or `accelerate launch`, which writes and prints."""
-    return os.environ.get("RANK", "0") == "0"
 
 
 def remove_checkpoints(work: Path) -> None:

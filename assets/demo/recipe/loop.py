@@ -19,6 +19,7 @@ from torch import distributed, nn
 
 from decoding.training.muon import Muon
 from decoding.training.precision import has_fast_bfloat16
+from decoding.training.processes import is_first_process
 
 
 @dataclass(frozen=True)
@@ -68,10 +69,6 @@ def join_processes() -> None:
     """Meet the other processes, if `torchrun` started this one; to be called first."""
     if "WORLD_SIZE" in os.environ:
         distributed.init_process_group("gloo")
-
-
-def rank() -> int:
-    return distributed.get_rank() if distributed.is_initialized() else 0
 
 
 def own_rows(rows: torch.Tensor) -> torch.Tensor:
@@ -134,7 +131,6 @@ def train(
     device = next(model.parameters()).device
     half = config.bf16 and has_fast_bfloat16(device)
     parameters = [p for p in model.parameters() if p.requires_grad]
-    first_process = rank() == 0
     model.train()
     started, since, total = time.monotonic(), 0, torch.zeros(())
     result: dict[str, float] = {}
@@ -152,7 +148,7 @@ def train(
             optimizer.zero_grad()
         total, since, done = total + loss.detach().float().cpu(), since + 1, step + 1
         last = done == config.steps
-        if not first_process:
+        if not is_first_process():
             continue
         if done % config.log_every == 0 or last:
             seconds = (time.monotonic() - started) / since

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -32,12 +31,12 @@ from assets.demo.recipe.loop import (
     config_from,
     join_processes,
     own_rows,
-    rank,
     round_to_bfloat16,
     train,
 )
 from assets.demo.recipe.stream import TokenStream, answer_mask, load_stream, turn_ids
 from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa
+from decoding.training.processes import is_first_process
 
 OUTPUTS = ("o_proj.weight", "down_proj.weight")  # what a layer adds to the residual stream
 
@@ -295,7 +294,7 @@ def pretrain(
         return {"heldout_loss": loss, "heldout_perplexity": math.exp(loss)}
 
     train(model, loss_of, config, out, evaluate, stop_at)
-    if rank():
+    if not is_first_process():
         return {}
     round_to_bfloat16(model)
     result = evaluate()
@@ -349,7 +348,6 @@ def main() -> None:
     )
     add_options(parser)
     args = parser.parse_args()
-    first = os.environ.get("RANK", "0") == "0"
     tokenizer = AutoTokenizer.from_pretrained(args.tokenizer)
     model = build_model(
         tokenizer,
@@ -361,7 +359,7 @@ def main() -> None:
         args.context,
         args.seed,
     )
-    if first and not (args.out / "checkpoint.pt").exists():
+    if is_first_process() and not (args.out / "checkpoint.pt").exists():
         if args.grow_from:
             grow(args.grow_from, args.out, args.layers)
         elif args.start_from:

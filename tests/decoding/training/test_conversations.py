@@ -45,6 +45,19 @@ def test_a_cut_answer_is_not_taught_to_end(tokenizer: PreTrainedTokenizerFast) -
     )
 
 
+def test_a_newline_behind_an_answer_is_not_taught(
+    tokenizer: PreTrainedTokenizerFast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = {"messages": [HELLO, ANSWER, HELLO, {"role": "assistant", "content": "Again?\n"}]}
+    template = FORGETFUL.replace("<|end|>", "<|end|>\n")  # as ChatML's
+    monkeypatch.setattr(tokenizer, "chat_template", template)
+    assert learned(record, tokenizer) == "Hi there.<|end|>Again?\n<|end|>"
+    assert learned(record | {"finish_reason": "length"}, tokenizer) == "Hi there.<|end|>Again?\n"
+    unmarked = FORGETFUL.replace("<|end|>", "{{ '\\n' }}")  # then it is all that ends a turn
+    monkeypatch.setattr(tokenizer, "chat_template", unmarked)
+    assert learned({"messages": [HELLO, ANSWER]}, tokenizer) == "Hi there.\n"
+
+
 def test_given_messages_are_not_learned(tokenizer: PreTrainedTokenizerFast) -> None:
     record = {"messages": [HELLO, ANSWER, HELLO, {"role": "assistant", "content": "Again?"}]}
     assert learned(record, tokenizer) == "Hi there.<|end|>Again?<|end|>"
@@ -145,6 +158,40 @@ def test_a_prompt_that_is_held_out_is_not_learned_with_another_answer(
     path.write_text(json.dumps({"messages": [ANSWER, HELLO]}) + "\n" + path.read_text())
     _, _, measured = conversations_of([str(path)], None, model, tokenizer, 64)
     assert len(measured) == 2 and measured[0]["messages"] == [ANSWER, HELLO]
+
+
+def test_prompts_of_both_files_are_counted(
+    model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    data, held_out = str(tmp_path / "data.jsonl"), str(tmp_path / "held-out.jsonl")
+    records = [{"messages": [{"role": "user", "content": f"{n}"}, ANSWER]} for n in range(6)]
+    Path(data).write_text("\n".join(map(json.dumps, records[:4])))
+    for first, said in ((3, "1 of 3 prompts of --held-out are in --data too\n"), (4, "")):
+        Path(held_out).write_text("\n".join(map(json.dumps, records[first:])))
+        conversations_of([data], [held_out], model, tokenizer, 64)
+        assert capsys.readouterr().err == said
+
+
+def test_what_is_too_long_to_learn_from_is_not_dropped_in_silence(
+    model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    path = tmp_path / "data.jsonl"
+    records = [
+        {"messages": [{"role": "user", "content": "Hello " * times}, ANSWER]}
+        for times in (1, 2, 3, 40, 50)
+    ]
+    path.write_text("\n".join(map(json.dumps, records)))
+    kept, _, _ = conversations_of([str(path)], None, model, tokenizer, 32)
+    assert len(kept) == 2
+    said = "2 of 4 conversations hold no answer within 32 tokens: left out"
+    assert said in capsys.readouterr().err
+    conversations_of([str(path)], None, model, tokenizer, 512)
+    assert "2 of 4 conversations hold no answer within 128 tokens" in capsys.readouterr().err
+    path.write_text("\n".join(map(json.dumps, records[:3])))
+    conversations_of([str(path)], None, model, tokenizer, 32)
+    assert not capsys.readouterr().err
 
 
 def test_sharegpt_is_read() -> None:

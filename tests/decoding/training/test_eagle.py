@@ -46,7 +46,6 @@ from decoding.training.length_grouped import LengthGrouped
 from decoding.training.log import training_log
 from decoding.training.losses import Loss
 from decoding.training.medusa import attach
-from decoding.training.precision import has_fast_bfloat16
 from decoding.training.train_config import TrainConfig
 from tests.decoding.model.test_classes import model_of
 from tests.support.families import build
@@ -446,7 +445,7 @@ def test_features_on_disk_teach_the_same(
     cache = cache_features(target, dataset(data), layers, tmp_path / "cache", shard=10)
     assert [Example(e.ids, e.labels) for e in (cache[i] for i in range(len(cache)))] == data
     model = EagleTrainingModel(target, fresh, steps=3).eval()
-    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16, has_fast_bfloat16("cpu")):
+    with torch.no_grad():
         online = model(**collate(data))
         kept = model(**collate_features([cache[i] for i in range(len(cache))]))
     torch.testing.assert_close(kept["loss"], online["loss"], rtol=1e-3, atol=1e-3)

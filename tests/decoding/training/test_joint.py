@@ -140,7 +140,7 @@ def test_target_and_heads_are_quantized_together(
         "--target", target, "--prompts", str(prompts), "--max-new-tokens", "8", "--device", "cpu",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    titles, before, after = (line.split() for line in done.stdout.splitlines())
+    titles, before, after, _ = (line.split() for line in done.stdout.splitlines())
     distance = titles.index("KL") + 2  # behind the name and the size's unit
     assert float(before[distance]) == 0 < float(after[distance])
     assert is_merged(small) and weight_bytes(small) < weight_bytes(merged) / 2

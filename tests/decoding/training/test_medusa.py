@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from decoding.checkpoints.quantized import Precision, dequantized
 from decoding.drafters.medusa_heads import MedusaHeads
 from decoding.model.target import Target
 from decoding.training.conversations import Example
+from decoding.training.evaluate import Answer, medusa_accuracy
 from decoding.training.medusa import MedusaTrainingModel, attach, train_medusa
 from decoding.training.train_config import TrainConfig
 from tests.support.families import build
@@ -44,6 +46,19 @@ def test_heads_stored_in_half_precision_learn_as_others_do(
     one, other = found
     assert bool(one.weights.any()) and torch.equal(one.weights, other.weights)
     assert torch.equal(_own(one), _own(other))
+
+
+def test_accuracy_while_training_is_that_along_the_targets_answers(
+    target: LlamaForCausalLM, tmp_path: Path
+) -> None:
+    answers = [Answer(text[:6], text[6:], ()) for text in TEXTS]
+    data: Any = [Example.of_answer(answer.prompt, answer.ids) for answer in answers]
+    config = TrainConfig(steps=4, lr=1e-2, warmup=0.0, batch_size=8, evaluate_every=4)
+    heads = train_medusa(target, attach(target, 3), data, data, config, tmp_path)
+    served = Target(target)
+    table = medusa_accuracy(served, MedusaHeads(heads, served), answers)
+    assert table.any()
+    torch.testing.assert_close(torch.tensor(heads.accuracy), table, atol=1e-5, rtol=0)
 
 
 def test_training_keeps_the_tree(target: LlamaForCausalLM, tmp_path: Path) -> None:
@@ -88,3 +103,32 @@ def test_what_is_trained_rounded_is_served_as_it_will_be_read(
 def _own(heads: MedusaWeights) -> Tensor:
     assert heads.lm_heads is not None
     return heads.lm_heads
+
+
+def test_tokens_per_second_are_those_of_training(
+    target: LlamaForCausalLM,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A batch of 8 texts takes a second here, an evaluation 100."""
+    now = 0.0
+    states = MedusaTrainingModel._states
+
+    def learn(model: MedusaTrainingModel, *arguments: Any) -> tuple[Tensor, Tensor]:
+        nonlocal now
+        now += model.training
+        return states(model, *arguments)
+
+    def served(weights: MedusaWeights) -> float:
+        nonlocal now
+        now += 100
+        return 1.0
+
+    monkeypatch.setattr(MedusaTrainingModel, "_states", learn)
+    monkeypatch.setattr("decoding.training.trainer.time.monotonic", lambda: now)
+    config = TrainConfig(steps=4, batch_size=8, evaluate_every=2)
+    train_medusa(target, attach(target, 2), DATA, DATA[:4], config, tmp_path, served=served)
+    said = capsys.readouterr().err
+    assert re.findall(r"([\d,]+) tokens/s", said) == ["128"] * 4
+    assert re.findall(r"· (\S+ \S+) left", said)[2] == "34 s"  # evaluations go on to take time

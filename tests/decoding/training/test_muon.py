@@ -1,9 +1,22 @@
 from __future__ import annotations
 
-import torch
-from torch import nn
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
+import pytest
+import torch
+from torch import Tensor, nn
+
+from decoding.training import muon
+from decoding.training.conversations import IGNORED, Example
+from decoding.training.draft import train_draft
+from decoding.training.draft_attach import attach_draft
+from decoding.training.eagle import train_eagle
+from decoding.training.eagle_attach import attach_eagle
 from decoding.training.muon import Muon, orthogonalize
+from decoding.training.train_config import TrainConfig
+from tests.support.families import build
 
 
 def test_orthogonalize_brings_all_singular_values_near_one() -> None:
@@ -51,3 +64,65 @@ def test_a_stack_of_matrices_goes_as_each_of_them() -> None:
         other.step()
     together = torch.stack([matrix.detach() for matrix in apart])
     assert torch.allclose(stack.detach().flatten(0, 1), together, atol=1e-5)
+
+
+def test_the_parts_of_a_fused_matrix_go_as_matrices_of_their_own() -> None:
+    torch.manual_seed(3)
+    rows = {"qkv": (16, 8, 8), "gate_up": (24, 24)}
+    fused = {name: nn.Parameter(torch.randn(sum(sizes), 12)) for name, sizes in rows.items()}
+    apart = [
+        nn.Parameter(part.clone())
+        for name, sizes in rows.items() for part in fused[name].detach().split(sizes)
+    ]  # fmt: skip
+    parts: dict[Tensor, tuple[int, ...]] = {fused[name]: rows[name] for name in rows}
+    one, other = Muon([*fused.values()], lr=0.1, fused=parts), Muon(apart, lr=0.1)
+    for _ in range(3):
+        grads = [torch.randn_like(parameter) for parameter in apart]
+        for parameter, grad in zip(apart, grads, strict=True):
+            parameter.grad = grad
+        fused["qkv"].grad, fused["gate_up"].grad = torch.cat(grads[:3]), torch.cat(grads[3:])
+        one.step()
+        other.step()
+    together = torch.cat([parameter.detach() for parameter in apart])
+    assert torch.allclose(torch.cat([*fused.values()]), together, atol=1e-5)
+
+
+EXAMPLES: Any = [Example((3, 1, 4, 1, 5, 9, 2, 6), (IGNORED, IGNORED, 4, 1, 5, 9, 2, 6))]
+
+
+def train_an_eagle_head(config: TrainConfig, work: Path) -> set[tuple[int, int]]:
+    """Returns the shapes of some of its matrices."""
+    target = build("llama")
+    head = attach_eagle(target, "eagle3", aux_layers=[0, 1, 2])
+    train_eagle(target, head, EXAMPLES, EXAMPLES, config, work)
+    names = ("q_proj", "k_proj", "v_proj", "gate_proj", "up_proj")
+    of_layer = {name.split(".")[1]: tuple(t.shape) for name, t in head.tensors.items()
+                if name.startswith(("self_attn", "mlp"))}  # fmt: skip
+    return {(rows, columns) for rows, columns in map(of_layer.__getitem__, names)}
+
+
+def train_a_draft_of_phi(config: TrainConfig, work: Path) -> set[tuple[int, int]]:
+    target = build("phi3")
+    train_draft(target, attach_draft(target, 1), EXAMPLES, EXAMPLES, config, work)
+    c: Any = target.config
+    size = c.hidden_size // c.num_attention_heads
+    rows = (c.hidden_size, size * c.num_key_value_heads, c.intermediate_size)
+    return {(each, c.hidden_size) for each in rows}
+
+
+@pytest.mark.parametrize("train", [train_an_eagle_head, train_a_draft_of_phi])
+def test_what_is_trained_names_its_fused_matrices(
+    train: Callable[[TrainConfig, Path], set[tuple[int, int]]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shapes = set()
+
+    def spy(matrices: Tensor) -> Tensor:
+        shapes.add(tuple(matrices.shape[1:]))
+        return orthogonalize(matrices)
+
+    monkeypatch.setattr(muon, "orthogonalize", spy)
+    parts = train(TrainConfig(steps=1, evaluate_every=1, muon_lr=0.01, batch_size=1), tmp_path)
+    assert parts <= shapes
+    assert not {(2 * rows, columns) for rows, columns in parts} & shapes - parts

@@ -145,7 +145,7 @@ def test_train_quantize_run(
         *command, *target, "--prompts", str(lesson), "--max-new-tokens", "8", "--device", "cpu"
     )
     assert measured.returncode == 0, measured.stderr
-    _, before, after = measured.stdout.splitlines()
+    _, before, after, _ = measured.stdout.splitlines()
     assert before.startswith("before") and after.startswith("int4") and "×" in after
     assert weight_bytes(small) < weight_bytes(trained)
     size = weight_bytes(small)

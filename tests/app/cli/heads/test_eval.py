@@ -63,7 +63,8 @@ def test_two_side_by_side(
     one, two = (each["tokens_per_pass"] for each in found["compared"])
     assert found["tau_ratio"] == pytest.approx(two / one)
     lines = specchat(*measure, *pair).stdout.splitlines()
-    assert len(lines) == 3 and "×" not in lines[1] and f"{two / one:.3f}×" in lines[2]
+    assert "×" not in lines[1] and f"{two / one:.3f}×" in lines[2]
+    assert lines[3:] == ["τ and α of chains of γ 4"]
 
 
 def test_kinds_of_tokens_and_confidence_are_those_of_rejections(

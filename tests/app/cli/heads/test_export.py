@@ -18,6 +18,7 @@ from app.cli.heads.export import FORMATS, write_checksums
 from decoding.checkpoints.eagle_fit import TargetShape
 from decoding.checkpoints.eagle_read import read_eagle
 from decoding.checkpoints.medusa import read_medusa
+from decoding.checkpoints.quantized import quantization_config
 from tests.conftest import FamilyFolders, Specchat
 
 SHAPE = TargetShape(32, 280, 2)
@@ -121,6 +122,20 @@ def test_vllm_is_not_given_a_bias_that_it_skips(
     assert specchat(*bare, "--no-fc-bias").returncode == 0
     head = read_eagle(tmp_path / "bare", SHAPE)
     assert not head.config.fc_bias and "fc.bias" not in head.tensors
+
+
+def test_a_quantized_draft_model_is_for_no_engine(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    draft, target, out = tmp_path / "draft", family_folders.target, str(tmp_path / "out")
+    shutil.copytree(family_folders.draft, draft)
+    export = ("heads", "export", "--target", target, "--heads", str(draft), "--to", "vllm")
+    done = specchat(*export, "--out", out)
+    assert done.returncode == 2 and "every engine reads as it is" in done.stderr
+    config = json.loads((draft / "config.json").read_text()) | quantization_config("int8")
+    (draft / "config.json").write_text(json.dumps(config))
+    done = specchat(*export, "--out", out)
+    assert done.returncode == 2 and "made by heads quantize" in done.stderr
 
 
 def test_checksums_are_of_files(tmp_path: Path) -> None:

@@ -1,0 +1,57 @@
+"""What is trained has a learning rate of its own, unless one is given."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from decoding.errors import InputError
+from decoding.training.train_config import TrainConfig
+from tests.conftest import FamilyFolders, Specchat
+
+CASES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], float]] = {
+    "medusa": ("medusa", ("--heads", "1"), (), 5e-3),
+    "medusa with lm_heads": ("medusa", ("--heads", "1", "--own-lm-heads"), (), 1e-3),
+    "medusa with its target": ("medusa", ("--heads", "1"), ("--joint",), 1e-3),
+    "eagle, short": ("eagle1", (), ("--max-steps", "5000"), 3e-3),
+    "eagle, long": ("eagle1", (), ("--max-steps", "5001"), 1e-3),
+    "draft": ("draft", ("--layers", "1"), (), 1e-3),
+    "given": ("eagle1", (), ("--lr", "2e-4"), 2e-4),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_learning_rate(
+    case: str,
+    specchat: Specchat,
+    family_folders: FamilyFolders,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kind, made, given, lr = CASES[case]
+    seen: list[TrainConfig] = []
+
+    def trained(*arguments: object) -> NoReturn:
+        seen.extend(each for each in arguments if isinstance(each, TrainConfig))
+        raise InputError("that is enough")
+
+    for module, name in (
+        ("medusa", "train_medusa"), ("medusa", "train_joint"), ("eagle", "train_eagle"),
+        ("draft", "train_draft"),
+    ):  # fmt: skip
+        monkeypatch.setattr(f"app.cli.heads.{module}.{name}", trained)
+    target, fresh, data = family_folders.target, tmp_path / "fresh", tmp_path / "data.jsonl"
+    said = {"role": "assistant", "content": "the quick brown fox"}
+    asked = [{"messages": [{"role": "user", "content": f"the {n}"}, said]} for n in range(4)]
+    data.write_text("\n".join(map(json.dumps, asked)))
+    convert = ("heads", "convert", kind, "--target", target, "--out", str(fresh), *made)
+    assert specchat(*convert).returncode == 0
+    done = specchat(
+        "heads", "train", "--target", target, "--heads", str(fresh), "--data", str(data),
+        "--out", str(tmp_path / "out"), "--device", "cpu", *given,
+    )  # fmt: skip
+    assert "that is enough" in done.stderr
+    assert [config.lr for config in seen] == [lr]
