@@ -19,6 +19,7 @@ from app.tui.keys.bindings import APP_KEYS, PROMPT_KEYS, RUN_KEYS, VIEW_KEYS
 from app.tui.keys.key_names import active_bindings
 
 UNKNOWN_TO_TEXTUAL = {"minus": "-", "plus": "+", "slash": "/"}  # which character a key types
+MOVES = ("app.focus_next", "app.focus_previous")  # to other widgets
 
 
 class Prompt(TextArea):
@@ -83,7 +84,20 @@ class Prompt(TextArea):
     async def _on_key(self, event: events.Key) -> None:
         """Handle this widget's bindings, and TextArea's, in order with the letters around them. As
         priority bindings they would overtake letters that are still queued in a burst of keys; as
-        plain ones they would come after the burst."""
+        plain ones they would come after the burst. Keys behind one that leaves the prompt, as Tab
+        does, go where it leads."""
+        focused = self.screen.focused
+        if focused not in (self, None):
+            event.stop()
+            event.prevent_default()
+            focused._forward_event(events.Key(event.key, event.character))
+            return
+        moves = None if event.is_printable else self.screen.active_bindings.get(event.key)
+        if moves and moves.binding.action in MOVES:
+            event.stop()
+            event.prevent_default()
+            await self.app.run_action(moves.binding.action, moves.node)
+            return
         for binding in active_bindings(self.app, self.BINDINGS):
             if binding.key == event.key:
                 event.stop()

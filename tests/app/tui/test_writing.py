@@ -199,6 +199,19 @@ async def test_keys_in_a_burst_go_where_those_before_them_lead(play: Play) -> No
         assert stage.app.main.prompt.text == "why" and stage.app.main.open is None
 
 
+async def test_letters_right_behind_tab_are_commands(play: Play) -> None:
+    async with play() as stage:
+        for key in ("tab", "v"):
+            stage.app.simulate_key(key)
+        await quiet()
+        assert (stage.app.main.open, stage.app.main.prompt.text) == ("tree", "")
+        await stage.press("i")
+        for key in ("h", "i", "shift+tab", "home", "i", "!"):
+            stage.app.simulate_key(key)
+        await quiet()
+        assert stage.app.main.prompt.text == "hi!"
+
+
 @pytest.mark.parametrize("lane", [0, 2])
 async def test_digits_in_a_burst_behind_the_key_of_a_slider_are_its_own(
     play: Play, lane: int
