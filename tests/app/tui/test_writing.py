@@ -173,6 +173,20 @@ async def test_enter_asks_the_offered_question_from_a_lane_too(play: Play) -> No
         assert stage.engine.asked(Run) == [Run(example)]
 
 
+@pytest.mark.parametrize("place", ["i", "escape", "g"])
+async def test_a_key_of_other_programs_is_led_to_the_list_of_commands(
+    play: Play, place: str
+) -> None:
+    """Ctrl+S, to save, from the prompt, a lane and a slider."""
+    async with play() as stage:
+        await stage.press("escape", place)
+        for key, name in {"ctrl+s": "Ctrl+S", "f9": "F9"}.items():
+            await stage.press(key)
+            assert f"{name} is not a command; Ctrl+P lists all commands" in stage.text
+        await stage.press("ctrl+home", "ctrl+right", "shift+f9")
+        assert "F9 is not a command" in stage.text  # for these nothing is said
+
+
 async def test_what_is_no_command_is_written_from_a_lane_too(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "H")
