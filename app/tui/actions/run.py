@@ -78,9 +78,7 @@ class RunActions(AppBase):
         """Run the prompt now, or queue it until the models are loaded or the previous answer is
         done."""
         state, prompt = self.state, self.main.prompt
-        text = event.text
-        if prompt.taken > event.taken:  # in a burst: what is left behind the question before it
-            text = prompt.text if text.endswith(prompt.text) else ""
+        text = prompt.asked(event)
         if state.gone:
             self._reopen_engine()
         if not text.strip() and state.stopped:

@@ -51,7 +51,7 @@ class Prompt(TextArea):
         super().__init__(
             id=dom_id, compact=True, show_line_numbers=False, highlight_cursor_line=False
         )
-        self.taken = 0  # how many questions were
+        self._taken: list[str] = []  # the questions that were
         self._history: list[str] = []
         self._index = 0  # in the history; its length for the new prompt
         self._edits: dict[int, str] = {}  # edited entries by index, until a prompt is submitted
@@ -175,11 +175,19 @@ class Prompt(TextArea):
 
     def take(self, text: str) -> str:
         """Remove `text`, which is asked now, and return what was typed after it."""
-        self.taken += 1
+        self._taken.append(text)
         self.remember(text)
         more = self.text.removeprefix(text)
         self._load(more.lstrip())
         return more
+
+    def asked(self, event: Submitted) -> str:
+        """What was submitted, without questions that still stood before it and are taken by now,
+        as in a burst. What was typed since may stand behind it."""
+        text = event.text
+        for each in self._taken[event.taken :]:
+            text = text.removeprefix(each).lstrip()
+        return text
 
     def _load(self, text: str) -> None:
         """Replace the text; undo starts anew."""
@@ -190,7 +198,7 @@ class Prompt(TextArea):
     def action_submit(self) -> None:
         if self.example and not self.text.strip():
             self.write(self.example)
-        self.post_message(self.Submitted(self.text, self.taken))
+        self.post_message(self.Submitted(self.text, len(self._taken)))
 
     def undo(self) -> None:
         self._go_to_start()

@@ -441,6 +441,18 @@ async def test_two_questions_in_a_burst_are_both_kept(play: Play) -> None:
         assert stage.app.state.queued == ["two"]
 
 
+async def test_a_third_question_being_written_takes_no_enter_of_the_second(play: Play) -> None:
+    async with play() as stage:
+        prompt = stage.app.main.prompt
+        for text in ("one", "two"):
+            prompt.insert(text)
+            prompt.action_submit()
+        prompt.insert("thr")
+        await stage.pilot.pause()
+        assert stage.engine.asked(Run) == [Run("one")] and prompt.text == "thr"
+        assert stage.app.state.queued == ["two"]
+
+
 async def test_a_question_is_asked_though_another_is_recalled_at_once(play: Play) -> None:
     async with play() as stage:
         await stage.type("first")
