@@ -442,7 +442,7 @@ def _requests(prompt: str | None, prompts: str | None) -> list[Request]:
     from app.text.unicode import require_unicode
 
     if (prompt is None) == (prompts is None):
-        raise InputError("give one of --prompt TEXT and --prompts FILE.jsonl")
+        raise InputError("give one of --prompt TEXT and --prompts FILE.jsonl; - reads stdin")
     if prompts == "-":
         return parse_requests(_stdin("--prompts -"), "stdin")
     if prompts is not None:
@@ -493,15 +493,29 @@ def _stdin(option: str) -> bytes:
 
 
 def _perhaps(error: TyperException) -> str:
-    """The complaint about an unknown option, with what may have been meant; Typer's own names
-    options that are spelled nearly so, hidden ones too. Empty for other errors."""
+    """The complaint about an unknown option or command, with what may have been meant; Typer's own
+    names options that are spelled nearly so, hidden ones too. Empty for other errors."""
     context = getattr(error, "ctx", None)
+    if context is not None and error.message.startswith("No such command"):
+        message, _, commands = error.message.removesuffix("?").partition(". Did you mean ")
+        message = message.removesuffix(".")
+        if commands:
+            return f"{message}, perhaps {commands}"
+        # a question in quotes, as other programs take it
+        return message + "; specchat run TEXT answers one" * (" " in message.partition("'")[2])
     if context is None or not error.message.startswith("No such option"):
         return ""
-    shown = (each for each in context.command.params if not getattr(each, "hidden", False))
     written = getattr(error, "option_name", "")
-    near = meant_by(written, [name for each in shown for name in each.opts])
+    near = meant_by(written, _options(context.command))
+    run = getattr(context.command, "commands", {}).get("run")
+    if not near and run is not None:
+        near = [f"specchat run {each}" for each in meant_by(written, _options(run))]
     return error.message + (f", perhaps {' or '.join(near)}" if near else "")
+
+
+def _options(command: Any) -> list[str]:
+    shown = (each for each in command.params if not getattr(each, "hidden", False))
+    return [name for each in shown for name in each.opts]
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import signal
 import time
 from collections.abc import Iterable, Mapping
@@ -62,6 +63,7 @@ from decoding.errors import InputError
 
 FRAME_SECONDS = 0.02
 FILLING_SECONDS = 5.0  # for which keys typed before the first frame wait for the dialog they open
+COMMAND_KEY = re.compile(r"ctrl\+[a-z]|f\d+")
 SILENT_SECONDS = 60.0  # then the user is offered a restart; a long prompt may take as long
 ENDS_SLOW_MOTION = RunStarted, Loaded, LanesChanged, EngineExited
 
@@ -187,6 +189,9 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
             back = self.state.keys["run.stop"]
             what = f"“{event.character}” is not a command, so it is typed"
             self.show_notice(f"{what}: {back} goes back")
+        elif not known and COMMAND_KEY.fullmatch(event.key):  # as other programs have them
+            every = self.state.keys["app.palette"]
+            self.show_notice(f"{key_label(event.key)} is not a command; {every} lists all commands")
 
     async def pump(self) -> None:
         """Handle the engine's events. Labels are updated four times a second while rounds arrive,

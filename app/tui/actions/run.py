@@ -28,6 +28,7 @@ from app.tui.widgets.slider import Slider
 from decoding.params import AcceptanceRule
 
 COMMAND = re.compile(r"/[a-z?]+( \S+){0,3}|exit|quit|:?q!?")  # as other chat programs have them
+AFRESH = ("/new", "/clear", "/reset")  # of these, those for a new conversation
 
 
 class RunActions(AppBase):
@@ -77,9 +78,7 @@ class RunActions(AppBase):
         """Run the prompt now, or queue it until the models are loaded or the previous answer is
         done."""
         state, prompt = self.state, self.main.prompt
-        text = event.text
-        if prompt.taken > event.taken:  # in a burst: what is left behind the question before it
-            text = prompt.text if text.endswith(prompt.text) else ""
+        text = prompt.asked(event)
         if state.gone:
             self._reopen_engine()
         if not text.strip() and state.stopped:
@@ -88,7 +87,7 @@ class RunActions(AppBase):
             self._say_what_to_type()
         elif COMMAND.fullmatch(text.strip()) and text != self._taken_for_command:
             self._taken_for_command = text
-            self._say_which_keys()
+            self._say_which_keys(text.strip())
         else:
             more = prompt.take(text)
             if state.busy or not state.loaded:
@@ -110,12 +109,15 @@ class RunActions(AppBase):
     def say_how_to_leave(self) -> None:
         self.show_notice(f"{self.state.keys['app.quit']} quits")
 
-    def _say_which_keys(self) -> None:
+    def _say_which_keys(self, command: str) -> None:
         """A hint for users who type other programs' commands."""
         keys = self.state.keys
-        names = ("app.quit", "app.help", "app.palette", "prompt.run")
-        leave, helps, all_keys, runs = (keys[name] for name in names)
-        opens = f"{leave} quits, {helps} opens help, {all_keys} lists all commands"
+        names = ("run.new", "app.quit", "app.help", "app.palette", "prompt.run")
+        begin, leave, helps, all_keys, runs = (keys[name] for name in names)
+        first = f"{leave} quits, {helps} opens help"
+        if command in AFRESH:
+            first = f"{begin} begins a new conversation"
+        opens = f"{first}, {all_keys} lists all commands"
         self.show_notice(f"{opens}; {runs} sends this text")
 
     @on(Prompt.Changed)

@@ -112,7 +112,7 @@ VIEW_KEYS = [
     key("R", "panel('rejections')", "Rejections", "view.rejections",
         "Every rejected draft of the lane in focus, and how often the others were right"),
     key("r", "scoreboard", "Scoreboard", "view.scoreboard",
-        "How fast each lane was, what that means, and what to try: show or hide it"),
+        "Compare speeds: how fast each lane was, why, and what to try; show or hide it"),
     key("Z", "projector", "Projector", "view.projector",
         "The scoreboard in large digits, to be read from the last row"),
     key("left_square_bracket", "round(-1)", "Round back", "view.round_back",
@@ -168,10 +168,11 @@ SEARCH_KEYS = [  # active during a search
 ]  # fmt: skip
 
 APP_KEYS = [
-    key("f1,question_mark", "help", "Help", "app.help", "Colours, keys and figures explained"),
+    key("f1,question_mark", "help", "Help", "app.help",
+        "Legend: colours, keys and figures explained"),
     key("f2", "examples", "Examples", "app.examples", "Choose an example prompt"),
     key("f3", "conversations", "Conversations", "app.conversations",
-        "Reopen, rename or delete earlier conversations"),
+        "History: reopen, rename or delete earlier conversations"),
     key("f4", "presets", "Presets", "app.presets",
         "Named settings: use, save, rename or delete them"),
     key("f6", "models", "Models", "app.models", "Load other models, and see what drafts for them"),

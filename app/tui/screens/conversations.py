@@ -15,6 +15,7 @@ from app.tui.keys.key_names import first_key
 from app.tui.screens.saved_list import SavedList
 
 TITLE_CHARACTERS = 60
+NARROW_CELLS = 60  # of the terminal
 
 
 class ConversationsScreen(SavedList[Entry, Path]):
@@ -44,10 +45,12 @@ class ConversationsScreen(SavedList[Entry, Path]):
         return self._store.entries()
 
     def line(self, entry: Entry) -> Content:
-        turns = pluralize(entry.turns, "turn")
+        turns = f"{pluralize(entry.turns, 'turn'):<8}  "
         when = f"{entry.changed:%Y-%m-%d %H:%M}"
+        if self.app.size.width < NARROW_CELLS:  # or there is no room for titles
+            turns, when = "", f"{entry.changed:%m-%d %H:%M}"
         mark = "▸" if entry.path == self._open_now else " "
-        return Content(f"{when} {mark} {turns:<8}  {shortened(entry.title, TITLE_CHARACTERS)}")
+        return Content(f"{when} {mark} {turns}{shortened(entry.title, TITLE_CHARACTERS)}")
 
     def name_of(self, entry: Entry) -> str:
         return entry.title

@@ -19,6 +19,7 @@ from app.tui.keys.bindings import APP_KEYS, PROMPT_KEYS, RUN_KEYS, VIEW_KEYS
 from app.tui.keys.key_names import active_bindings
 
 UNKNOWN_TO_TEXTUAL = {"minus": "-", "plus": "+", "slash": "/"}  # which character a key types
+MOVES = ("app.focus_next", "app.focus_previous")  # to other widgets
 
 
 class Prompt(TextArea):
@@ -50,7 +51,7 @@ class Prompt(TextArea):
         super().__init__(
             id=dom_id, compact=True, show_line_numbers=False, highlight_cursor_line=False
         )
-        self.taken = 0  # how many questions were
+        self._taken: list[str] = []  # the questions that were
         self._history: list[str] = []
         self._index = 0  # in the history; its length for the new prompt
         self._edits: dict[int, str] = {}  # edited entries by index, until a prompt is submitted
@@ -83,7 +84,20 @@ class Prompt(TextArea):
     async def _on_key(self, event: events.Key) -> None:
         """Handle this widget's bindings, and TextArea's, in order with the letters around them. As
         priority bindings they would overtake letters that are still queued in a burst of keys; as
-        plain ones they would come after the burst."""
+        plain ones they would come after the burst. Keys behind one that leaves the prompt, as Tab
+        does, go where it leads."""
+        focused = self.screen.focused
+        if focused not in (self, None):
+            event.stop()
+            event.prevent_default()
+            focused._forward_event(events.Key(event.key, event.character))
+            return
+        moves = None if event.is_printable else self.screen.active_bindings.get(event.key)
+        if moves and moves.binding.action in MOVES:
+            event.stop()
+            event.prevent_default()
+            await self.app.run_action(moves.binding.action, moves.node)
+            return
         for binding in active_bindings(self.app, self.BINDINGS):
             if binding.key == event.key:
                 event.stop()
@@ -161,11 +175,19 @@ class Prompt(TextArea):
 
     def take(self, text: str) -> str:
         """Remove `text`, which is asked now, and return what was typed after it."""
-        self.taken += 1
+        self._taken.append(text)
         self.remember(text)
         more = self.text.removeprefix(text)
         self._load(more.lstrip())
         return more
+
+    def asked(self, event: Submitted) -> str:
+        """What was submitted, without questions that still stood before it and are taken by now,
+        as in a burst. What was typed since may stand behind it."""
+        text = event.text
+        for each in self._taken[event.taken :]:
+            text = text.removeprefix(each).lstrip()
+        return text
 
     def _load(self, text: str) -> None:
         """Replace the text; undo starts anew."""
@@ -176,7 +198,7 @@ class Prompt(TextArea):
     def action_submit(self) -> None:
         if self.example and not self.text.strip():
             self.write(self.example)
-        self.post_message(self.Submitted(self.text, self.taken))
+        self.post_message(self.Submitted(self.text, len(self._taken)))
 
     def undo(self) -> None:
         self._go_to_start()

@@ -25,8 +25,8 @@ class Slider(Widget, can_focus=True):
     ALLOW_SELECT = False
     COMPONENT_CLASSES = {"slider--label", "slider--filled", "slider--empty", "slider--value"}
     BINDINGS = [
-        Binding("left", "step(-1)", "Less", False, id="slider.less", tooltip="One step down"),
-        Binding("right", "step(1)", "More", False, id="slider.more", tooltip="One step up"),
+        Binding("left,down", "step(-1)", "Less", False, id="slider.less", tooltip="One step down"),
+        Binding("right,up", "step(1)", "More", False, id="slider.more", tooltip="One step up"),
         Binding(
             "shift+left", "step(-10)", "Much less", False, id="slider.much_less",
             tooltip="Ten steps down",

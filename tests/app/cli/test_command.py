@@ -229,6 +229,22 @@ def test_readable_output_and_stop_texts(
 LONG = json.dumps({"input_ids": [5] * 129, "id": "long"})
 BAD = {
     "no such command": (["help"], "", "No such command 'help'; --help has them all"),
+    "a question for a command": (
+        ["what is EAGLE?"],
+        "",
+        "No such command 'what is EAGLE?'; specchat run TEXT answers one; --help has them all",
+    ),
+    "nearly a command": (
+        ["what", "is", "EAGLE?"],
+        "",
+        "No such command 'what', perhaps 'chat'; --help has them all",
+    ),
+    "an option of run": (
+        ["--prompt", "hi"],
+        "",
+        "No such option: --prompt, perhaps specchat run --prompt; --help has them all",
+    ),
+    "piped prompt": (["run"], "hi", "FILE.jsonl; - reads stdin"),
     "no prompt": (["run"], "", "give one of --prompt TEXT and --prompts"),
     "two prompts": (["run", "--prompt", "a", "--prompts", "b"], "", "give one of"),
     "a prompt twice": (["run", "a", "--prompt", "b"], "", "give one of a prompt as"),

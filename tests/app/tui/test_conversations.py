@@ -359,6 +359,15 @@ async def test_in_a_narrow_terminal_the_list_says_how_to_delete(store: Store) ->
         assert "Esc closes" in stage.text and "d deletes" in stage.text
 
 
+@pytest.mark.usefixtures("kept")
+async def test_in_the_smallest_terminal_the_list_has_room_for_titles(store: Store) -> None:
+    (entry,) = store.entries()
+    async with opened(store) as stage:
+        await stage.resize(40, 12)
+        await stage.press("f3")
+        assert f"{entry.changed:%m-%d %H:%M}   {entry.title}"[:30] in stage.text
+
+
 async def test_rename(store: Store, kept: Path) -> None:
     async with opened(store) as stage:
         await stage.press("f3", "r")

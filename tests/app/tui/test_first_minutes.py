@@ -142,6 +142,8 @@ BEFORE = (
     Trial("out of help", ("escape",), main_screen),
     Trial("/help", (*"/help", "enter"), says("Ctrl+Q quits, F1 opens help")),
     Trial("empty the prompt", ("ctrl+c",), prompt("")),
+    Trial("/new", (*"/new", "enter"), says("Ctrl+N begins a new conversation")),
+    Trial("empty it again", ("ctrl+c",), prompt("")),
     Trial("exit", (*"exit", "enter"), says("Ctrl+Q quits, F1 opens help")),
     Trial("what I wrote before", ("ctrl+c", "up"), prompt("exit")),
     Trial("leave by ctrl+c", ("ctrl+c", "ctrl+c"), says("Ctrl+Q quits")),
@@ -261,9 +263,9 @@ async def attempt(stage: Stage, trials: tuple[Trial, ...]) -> list[str]:
 )
 async def test_what_newcomers_try(play: Play, size: tuple[int, int]) -> None:
     async with play(size, newcomer=True, scoreboard=True) as stage:
-        wrong = await attempt(stage, BEFORE[:16])
+        wrong = await attempt(stage, BEFORE[:18])
         await stage.resize(*size)
-        wrong += await attempt(stage, BEFORE[16:])
+        wrong += await attempt(stage, BEFORE[18:])
         await stage.begin("Hello")
         await stage.tell(prefilled("draft", "It"), stepped("draft", [" is"], [" so"], " it"))
         wrong += await attempt(stage, ANSWERING)

@@ -150,6 +150,14 @@ async def test_the_palette_searches_what_is_said_about_commands(play: Play) -> N
         await stage.press("escape", "ctrl+p")
         await stage.find("search")
         assert "Find" in stage.text and "/ Ctrl+F" in stage.text.replace(",", "")
+        for word, title in {
+            "history": "Conversations",
+            "legend": "Help",
+            "compare": "Scoreboard",
+        }.items():
+            await stage.press("escape", "ctrl+p")
+            await stage.find(word)
+            assert title in stage.text
 
 
 async def test_the_key_bar_shows_what_applies_and_can_be_clicked(play: Play) -> None:

@@ -78,7 +78,9 @@ async def test_keys_move_the_slider_and_the_engine_hears(play: Play) -> None:
         assert last_params(stage).gamma == "auto"
         await stage.press("right", "right")
         assert last_params(stage).gamma == 1
-        await stage.press("shift+right")
+        await stage.press("up", "up", "down")  # as the arrows of other sliders
+        assert last_params(stage).gamma == 2
+        await stage.press("left", "shift+right")
         assert last_params(stage).gamma == 11
         await stage.press("end")
         assert last_params(stage).gamma == SETTINGS["gamma"].bounds.most == 64

@@ -173,6 +173,20 @@ async def test_enter_asks_the_offered_question_from_a_lane_too(play: Play) -> No
         assert stage.engine.asked(Run) == [Run(example)]
 
 
+@pytest.mark.parametrize("place", ["i", "escape", "g"])
+async def test_a_key_of_other_programs_is_led_to_the_list_of_commands(
+    play: Play, place: str
+) -> None:
+    """Ctrl+S, to save, from the prompt, a lane and a slider."""
+    async with play() as stage:
+        await stage.press("escape", place)
+        for key, name in {"ctrl+s": "Ctrl+S", "f9": "F9"}.items():
+            await stage.press(key)
+            assert f"{name} is not a command; Ctrl+P lists all commands" in stage.text
+        await stage.press("ctrl+home", "ctrl+right", "shift+f9")
+        assert "F9 is not a command" in stage.text  # for these nothing is said
+
+
 async def test_what_is_no_command_is_written_from_a_lane_too(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "H")
@@ -197,6 +211,19 @@ async def test_keys_in_a_burst_go_where_those_before_them_lead(play: Play) -> No
             stage.app.simulate_key(key)
         await stage.pilot.pause()
         assert stage.app.main.prompt.text == "why" and stage.app.main.open is None
+
+
+async def test_letters_right_behind_tab_are_commands(play: Play) -> None:
+    async with play() as stage:
+        for key in ("tab", "v"):
+            stage.app.simulate_key(key)
+        await quiet()
+        assert (stage.app.main.open, stage.app.main.prompt.text) == ("tree", "")
+        await stage.press("i")
+        for key in ("h", "i", "shift+tab", "home", "i", "!"):
+            stage.app.simulate_key(key)
+        await quiet()
+        assert stage.app.main.prompt.text == "hi!"
 
 
 @pytest.mark.parametrize("lane", [0, 2])
@@ -411,6 +438,18 @@ async def test_two_questions_in_a_burst_are_both_kept(play: Play) -> None:
             prompt.action_submit()
         await stage.pilot.pause()
         assert stage.engine.asked(Run) == [Run("one")] and prompt.text == ""
+        assert stage.app.state.queued == ["two"]
+
+
+async def test_a_third_question_being_written_takes_no_enter_of_the_second(play: Play) -> None:
+    async with play() as stage:
+        prompt = stage.app.main.prompt
+        for text in ("one", "two"):
+            prompt.insert(text)
+            prompt.action_submit()
+        prompt.insert("thr")
+        await stage.pilot.pause()
+        assert stage.engine.asked(Run) == [Run("one")] and prompt.text == "thr"
         assert stage.app.state.queued == ["two"]
 
 
