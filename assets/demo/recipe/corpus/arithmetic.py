@@ -595,7 +595,7 @@ def comparing(rng: random.Random) -> Asked:
     high, low = max(a, b), min(a, b)
     verdict = {
         "larger": f"{high} is larger than {low}", "smaller": f"{low} is smaller than {high}",
-        "?": f"yes, {a} is larger than {b}" if a > b else f"no, {a} is smaller than {b}",
+        "?": f"{high} is larger than {low}, and the answer is {'yes' if a > b else 'no'}",
     }[way]  # fmt: skip
     return Asked(question, question, f"{_compared(a, b)}. So {verdict}.")
 
