@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from torch import nn
+
 from app.cli.heads.serving import serving
-from app.cli.heads.target import load, shape_of
+from app.cli.heads.target import load, shape_of, stored_precision
 from app.cli.heads.training_job import TrainingJob
 from app.cli.heads.yardstick import MEDUSA_TREE
 from app.cli.terminal import say
@@ -52,6 +54,7 @@ def train_on(job: TrainingJob, joint: bool) -> None:
     if not is_first_process():
         return
     if joint:
+        nn.Module.to(model, stored_precision(job.target))  # on a CPU it learned in float32
         write_merged(trained, out, model, tokenizer)
     else:
         trained.save_pretrained(out, job.target)

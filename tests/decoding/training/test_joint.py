@@ -49,14 +49,39 @@ def losses(state: Path) -> Iterator[float]:
             yield entry["eval_loss"]
 
 
+def write_lesson(path: Path) -> None:
+    said = {"role": "assistant", "content": " ".join(WORDS)}
+    asked = [{"messages": [{"role": "user", "content": word}, said]} for word in WORDS * 8]
+    path.write_text("\n".join(map(json.dumps, asked)))
+
+
+@pytest.mark.slow
+def test_a_merged_folder_has_the_precision_of_the_target(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    """On a CPU a target in half precision is loaded and learns in float32."""
+    target, fresh, out = (str(tmp_path / name) for name in ("target", "fresh", "out"))
+    load(family_folders.target).bfloat16().save_pretrained(target)
+    AutoTokenizer.from_pretrained(family_folders.target).save_pretrained(target)
+    write_lesson(tmp_path / "lesson.jsonl")
+    convert = ("heads", "convert", "medusa", "--target", target, "--out", fresh, "--heads", "1")
+    assert specchat(*convert).returncode == 0
+    done = specchat(
+        "heads", "train", "--joint", "--target", target, "--heads", fresh, "--data",
+        str(tmp_path / "lesson.jsonl"), "--out", out, "--max-steps", "2", "--device", "cpu",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    tensors = load_file(Path(out) / "model.safetensors")
+    assert {tensor.dtype for tensor in tensors.values()} == {torch.bfloat16}
+    assert AutoModelForCausalLM.from_pretrained(out, dtype="auto").dtype == torch.bfloat16
+
+
 @pytest.mark.slow
 def test_joint_training_ends_in_a_merged_folder(
     specchat: Specchat, target: str, tmp_path: Path
 ) -> None:
     fresh, lesson, out = tmp_path / "fresh", tmp_path / "lesson.jsonl", tmp_path / "out"
-    said = {"role": "assistant", "content": " ".join(WORDS)}
-    asked = [{"messages": [{"role": "user", "content": word}, said]} for word in WORDS * 8]
-    lesson.write_text("\n".join(map(json.dumps, asked)))
+    write_lesson(lesson)
     convert = ("heads", "convert", "medusa", "--target", target, "--out", str(fresh))
     assert specchat(*convert, "--heads", "2").returncode == 0
     train = (
