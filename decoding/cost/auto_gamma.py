@@ -78,7 +78,7 @@ class AutoGamma:
         # when the next plan is due, the best gamma, the largest one considered
         self._plan = (0, 0, 0)
         self._drafted = True  # in the last round
-        self._to_its_end = False  # whether its draft was accepted so far
+        self._to_its_end = False  # whether its draft was accepted to its end
         self._paused = 0  # which round of a pause and the retry after it this is, from 1
         self._up = False
 
@@ -120,6 +120,7 @@ class AutoGamma:
         self._passes.append((len(record.tokens), record.verify_seconds))
         self._overheads.append(overhead_seconds(record))
         accepted = len(record.accepted)
+        behind = self._to_its_end and record.index > 0  # an answer begins afresh
         for position, level in enumerate(self._levels, 1):
             rates = (level.reached, level.nodes, level.offered, level.afresh, level.behind)
             for rate in rates:
@@ -132,7 +133,7 @@ class AutoGamma:
             if position <= accepted + 1:
                 level.offered.add(reached)
                 if reached:
-                    rate = level.behind if self._to_its_end else level.afresh
+                    rate = level.behind if behind else level.afresh
                     rate.add(position <= accepted)
         self._to_its_end = accepted == drafted > 0
 

@@ -24,10 +24,11 @@ class Machine:
     proposes: float = 1.0
     hiccups: float = 0.0
     random: random.Random = field(default_factory=lambda: random.Random(7))
+    made: int = 0  # rounds of the one answer
 
     def anew(self, **changes: Any) -> Machine:
         """The same machine, which has made no round yet."""
-        return replace(self, random=random.Random(7), **changes)
+        return replace(self, random=random.Random(7), made=0, **changes)
 
     def accepts(self, position: int) -> float:
         return self.alpha[min(position, len(self.alpha)) - 1]
@@ -41,8 +42,9 @@ class Machine:
         verify = 1.0 + self.node * drafted
         if self.random.random() < self.hiccups:
             draft, verify = 20 * draft, 20 * verify
+        self.made += 1
         return Round(
-            index=0,
+            index=self.made - 1,
             tokens=(0,) * (drafted + 1),
             parents=tuple(range(-1, drafted)),
             accepted=tuple(range(1, accepted + 1)),

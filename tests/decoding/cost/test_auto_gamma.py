@@ -113,6 +113,17 @@ def test_longer_drafts_are_not_believed_to_find_as_many_easy_beginnings() -> Non
         assert expected[gamma] / expected[now] == pytest.approx(1.0, abs=0.07), gamma
 
 
+def test_the_first_round_of_an_answer_is_behind_no_other() -> None:
+    """Where every answer is one round, longer drafts take nothing from the next ones."""
+    text = Text((0.97, 0.3), level=0.2, node=0.03)
+    one, many = AutoGamma(4), AutoGamma(4)
+    for _ in range(500):
+        record = text.round(4)
+        one.observe(record)
+        many.observe(replace(record, index=0))
+    assert many.speeds()[6] > 1.03 * one.speeds()[6]
+
+
 def test_it_looks_beside_the_best_now_and_then() -> None:
     auto, machine = AutoGamma(4), Machine((1.0,), level=0.0)
     play(auto, machine, 100)
