@@ -10,6 +10,7 @@ import pytest
 
 from assets.demo.recipe.corpus import copying, manners, random_text, subjects, unknown
 from assets.demo.recipe.corpus.copying import Job
+from assets.demo.recipe.corpus.daily import conjugated
 from assets.demo.recipe.corpus.text import Conversation, sentence
 
 SOURCES = (copying, manners, random_text, unknown)
@@ -93,14 +94,14 @@ def is_corrected(job: Job) -> bool:
         return True
 
     def forms(verb: str) -> set[str]:
-        return {verb, *(copying.conjugated(verb, past, False) for past in (True, False))}
+        return {verb, *(conjugated(verb, past, False) for past in (True, False))}
 
     words = zip(job.text.split(), job.answer.rstrip(".").split(), strict=True)
     ((wrong, right),) = [(a, b) for a, b in words if a.lower() != b.lower()]
     (verb,) = {act for act in (act.split()[0] for act in copying.ACTS) if right in forms(act)}
     past = re.search(r"(yesterday|last \w+)\.$", job.answer) is not None
     many = job.answer.startswith(("I ", "We ", "They "))
-    return wrong in forms(verb) and right == copying.conjugated(verb, past, many)
+    return wrong in forms(verb) and right == conjugated(verb, past, many)
 
 
 def is_corrected_as(job: Job, wrong: str, for_one: str, for_several: str) -> bool:
@@ -121,8 +122,7 @@ def is_corrected_as(job: Job, wrong: str, for_one: str, for_several: str) -> boo
 
 
 def is_spelled_right(job: Job) -> bool:
-    """Only words that are known to be spelled wrong differ, or one word by two letters that
-    changed places."""
+    """Only words that are known to be spelled wrong differ, or such that hold a slip."""
 
     def words(text: str) -> list[str]:
         return [word.lower() for word in re.findall(r"[\w'-]+", text)]
@@ -130,10 +130,19 @@ def is_spelled_right(job: Job) -> bool:
     pairs = zip(words(job.text), words(job.answer), strict=True)
     differ = [(wrong, right) for wrong, right in pairs if wrong != right]
     known = {word.lower(): wrong.lower() for word, wrong in copying.MISSPELLED.items()}
-    if all(wrong in known.get(right, "").split() for wrong, right in differ):
-        return bool(differ)
-    ((wrong, right),) = differ
-    return sorted(wrong) == sorted(right)
+    taken = set(re.findall(r"([\w']+)/([\w']+)", " ".join(copying.CONFUSED).lower()))
+    return bool(differ) and all(
+        wrong in known.get(right, "").split() or (right, wrong) in taken or is_slip(wrong, right)
+        for wrong, right in differ
+    )
+
+
+def is_slip(wrong: str, right: str) -> bool:
+    """Two letters have changed places, or one is missing or there twice."""
+    longer, shorter = sorted((wrong, right), key=len, reverse=True)
+    if len(longer) == len(shorter):
+        return sorted(wrong) == sorted(right)
+    return any(longer[:at] + longer[at + 1 :] == shorter for at in range(len(longer)))
 
 
 @pytest.mark.parametrize("kind", copying.KINDS)
@@ -158,6 +167,25 @@ def test_a_copy_is_right(kind: str) -> None:
             assert job.answer == expected(job)
         prompt = copying.asked(rng, job)
         assert job.text in prompt and "{" not in prompt.replace(job.text, "")
+
+
+@pytest.mark.parametrize("kind", copying.KINDS)
+def test_what_is_then_done_with_an_answer_is_right(kind: str) -> None:
+    rng = random.Random(2)
+    for _ in range(100):
+        answer = copying.answered(copying.job(rng, kind))
+        said, then = copying.follow(rng, kind, answer)
+        assert "{" not in said and "[" not in said
+        if re.search("instead|replace|exchange|change|, not ", said, re.IGNORECASE):
+            assert len(then.split()) == len(answer.split()) and then != answer
+        elif re.search("capital|upper|all caps|shout|louder", said, re.IGNORECASE):
+            assert then in (answer.upper(), answer.lower())
+        elif re.search(r"first (one|two|three|four|\d)", said, re.IGNORECASE):
+            assert answer.startswith(then) and then != answer
+        elif re.search("backward|reverse|around|other way", said, re.IGNORECASE):
+            assert sorted(re.findall(r"\w+", then)) == sorted(re.findall(r"\w+", answer))
+        elif re.search("formal|casual", said, re.IGNORECASE):
+            assert then != answer and answer.split("please ")[1].rstrip("?") in then
 
 
 @pytest.mark.parametrize("held_out", [False, True])

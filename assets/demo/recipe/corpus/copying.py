@@ -12,14 +12,18 @@ import random
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
-from assets.demo.recipe.corpus import manners, subjects, unknown
+from assets.demo.recipe.corpus import daily, manners, subjects, unknown
+from assets.demo.recipe.corpus.daily import IRREGULAR as IRREGULAR  # for the stories
+from assets.demo.recipe.corpus.daily import conjugated as conjugated
 from assets.demo.recipe.corpus.text import (
     Conversation,
     alternative,
     chat,
     listed,
+    read_sections,
     read_topics,
     sentence,
     with_article,
@@ -28,49 +32,11 @@ from assets.demo.recipe.corpus.wordplay import TEXT, TEXT_WORDS, plural_of
 
 FORMS = Path(__file__).parent / "forms"
 ORDINALS = ("first", "second", "third", "fourth", "fifth")
-IRREGULAR = {
-    "be": ("is", "was"), "have": ("has", "had"), "go": ("goes", "went"), "buy": ("buys", "bought"),
-    "sell": ("sells", "sold"), "give": ("gives", "gave"), "find": ("finds", "found"),
-    "stand": ("stands", "stood"), "meet": ("meets", "met"), "sit": ("sits", "sat"),
-    "run": ("runs", "ran"), "take": ("takes", "took"), "eat": ("eats", "ate"),
-    "put": ("puts", "put"), "feed": ("feeds", "fed"), "sleep": ("sleeps", "slept"),
-    "break": ("breaks", "broke"), "get": ("gets", "got"), "bring": ("brings", "brought"),
-    "come": ("comes", "came"), "drink": ("drinks", "drank"), "hang": ("hangs", "hung"),
-    "leave": ("leaves", "left"), "read": ("reads", "read"), "know": ("knows", "knew"),
-    "see": ("sees", "saw"), "forget": ("forgets", "forgot"), "lie": ("lies", "lay"),
-    "grow": ("grows", "grew"), "light": ("lights", "lit"), "teach": ("teaches", "taught"),
-    "begin": ("begins", "began"), "write": ("writes", "wrote"), "show": ("shows", "showed"),
-    "draw": ("draws", "drew"), "ring": ("rings", "rang"), "become": ("becomes", "became"),
-    "say": ("says", "said"), "let": ("lets", "let"), "pay": ("pays", "paid"),
-    "keep": ("keeps", "kept"), "shine": ("shines", "shone"), "wear": ("wears", "wore"),
-    "lose": ("loses", "lost"), "think": ("thinks", "thought"), "win": ("wins", "won"),
-    "cut": ("cuts", "cut"), "fall": ("falls", "fell"),
-}  # fmt: skip
-DOUBLED = {"stop", "travel"}
 WORDS_TO_19 = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
     "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
 )  # fmt: skip
 TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-
-
-def conjugated(verb: str, past: bool, plural: bool) -> str:
-    """`walk` as `walks`, `walk` or `walked`."""
-    if verb == "be" and plural:
-        return "were" if past else "are"
-    if verb in IRREGULAR and (past or not plural):
-        return IRREGULAR[verb][past]
-    if not past:
-        if plural:
-            return verb
-        if re.search(r"[^aeiou]y$", verb):
-            return verb[:-1] + "ies"
-        return verb + ("es" if re.search(r"(s|sh|ch|x|o)$", verb) else "s")
-    if verb in DOUBLED:
-        return verb + verb[-1] + "ed"
-    if re.search(r"[^aeiou]y$", verb):
-        return verb[:-1] + "ied"
-    return verb + ("d" if verb.endswith("e") else "ed")
 
 
 def number_word(number: int) -> str:
@@ -92,7 +58,7 @@ MARK = re.compile(r"\{(\w+)\}|\[(\w+)(\+?)\]")
 _women, _men = subjects.split(subjects.WOMEN), subjects.split(subjects.MEN)
 PRONOUNS = (("she", "her", "her"), ("he", "his", "him"))
 PLURALS = tuple(word for word in subjects.FRUITS if word.endswith("s") and " " not in word)
-DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+DAYS = daily.DAYS
 HOURS = (
     "one o'clock", "two o'clock", "three o'clock", "four o'clock", "five o'clock", "six o'clock",
     "seven o'clock", "eight o'clock", "nine o'clock", "ten o'clock", "noon", "sunrise", "sunset",
@@ -339,8 +305,8 @@ def _line(rng: random.Random, form: str = "") -> str:
 def _anything(rng: random.Random, held_out: bool) -> str:
     """A text of any kind to be copied."""
     way = rng.random()
-    if rng.random() < 0.3 and not held_out:
-        return _line(rng)
+    if rng.random() < 0.55 and not held_out:
+        return rng.choice((_line, daily.line, daily.text, daily.note, daily.line))(rng)
     if way < 0.18:
         return scene(rng, held_out, 3).text(rng.random() < 0.6, rng.random() < 0.4)
     if way < 0.28:
@@ -381,12 +347,35 @@ def whole_words(text: str, old: str, new: str) -> str:
 def _one_word(rng: random.Random) -> Job:
     """One word of a single sentence, whatever it is, for any other."""
     while True:
-        text = _line(rng) if rng.random() < 0.7 else rng.choice(ALL_SENTENCES)
+        text = rng.choice((_line, daily.line, daily.text, daily.text))(rng)
         olds = re.findall(r"\b[a-z]{3,}\b", text)
-        new = subjects.made_up(rng) if rng.random() < 0.5 else rng.choice(TEXT_WORDS)
+        new = subjects.made_up(rng) if rng.random() < 0.3 else rng.choice(daily.common())
         olds = [w for w in olds if (w[0] in "aeiou") == (new[0] in "aeiou") and w != new]
         if olds:
             old = rng.choice(olds)
+            return Job("word", text, whole_words(text, old, new), old, new)
+
+
+# Slots of notes of which one may be changed for another of the same kind.
+SWAPPED = "DDDMCetpcNa"
+
+
+def _one_slot(rng: random.Random) -> Job:
+    """A day, a town or a thing in some sentences for another of its kind: wherever it stands."""
+    while True:
+        slot = rng.choice(SWAPPED)
+        pool = daily.NAMES if slot == "N" else daily.POOLS[slot]
+        old, new = rng.sample(pool, 2)
+        if (old[0] in "aeiou") != (new[0] in "aeiou"):
+            continue
+        forms = [form for form in daily.NEWS if f"{{{slot}}}" in form]
+        parts = [daily.filled(rng, rng.choice(forms).replace(f"{{{slot}}}", old, 1))]
+        if rng.random() < 0.3:
+            parts.append(daily.filled(rng, rng.choice(forms).replace(f"{{{slot}}}", old, 1)))
+        parts += [daily.line(rng) for _ in range(rng.choice((0, 1, 1, 2, 2, 3)))]
+        rng.shuffle(parts)
+        text = " ".join(parts)
+        if re.search(rf"\b{old}\b", text) and not re.search(rf"\b{new}\b", text):
             return Job("word", text, whole_words(text, old, new), old, new)
 
 
@@ -405,8 +394,8 @@ def _one_name(rng: random.Random) -> Job:
 
 
 def _word(rng: random.Random, held_out: bool) -> Job:
-    if rng.random() < 0.45 and not held_out:
-        return _one_word(rng)
+    if rng.random() < 0.8 and not held_out:
+        return _one_slot(rng) if rng.random() < 0.55 else _one_word(rng)
     for _ in range(20):
         drawn = scene(rng, held_out)
         text = drawn.text(rng.random() < 0.6, rng.random() < 0.4)
@@ -442,8 +431,8 @@ def _name(rng: random.Random, held_out: bool) -> Job:
 
 def _short(rng: random.Random, held_out: bool) -> str:
     """One sentence, or a few words."""
-    if rng.random() < 0.3 and not held_out:
-        return _line(rng)
+    if rng.random() < 0.6 and not held_out:
+        return rng.choice((_line, daily.line, daily.note))(rng)
     way = rng.random()
     if way < 0.6:
         return rng.choice(scene(rng, held_out).sentences(rng.random() < 0.6, rng.random() < 0.4))
@@ -487,12 +476,15 @@ def _call(rng: random.Random) -> str:
 
 
 def _upper(rng: random.Random, held_out: bool) -> Job:
-    text = _call(rng) if rng.random() < 0.85 else _short(rng, held_out)
+    way = rng.random()
+    text = _call(rng) if way < 0.3 else _short(rng, held_out)
+    if way > 0.55 and not held_out:
+        text = daily.note(rng) if way < 0.85 else daily.line(rng)
     return Job("upper", text, text.upper())
 
 
 def _lower(rng: random.Random, held_out: bool) -> Job:
-    text = _call(rng) if rng.random() < 0.7 else _short(rng, held_out)
+    text = _call(rng) if rng.random() < 0.4 else _short(rng, held_out)
     text = text.upper() if rng.random() < 0.7 else text
     return Job("lower", text, text.lower())
 
@@ -504,6 +496,9 @@ def _stop(rng: random.Random, held_out: bool) -> Job:
 
 def _correct(rng: random.Random, held_out: bool) -> Job:
     text = rng.choice(scene(rng, held_out).sentences(rng.random() < 0.6))
+    if rng.random() < 0.5 and not held_out:
+        while not (text := daily.line(rng)).endswith(".") or "." in text[:-1]:
+            pass
     return Job("correct", text[0].lower() + text[1:].rstrip("."), text)
 
 
@@ -536,6 +531,13 @@ def _did(rng: random.Random) -> Job:
         f"{sentence(who)} {conjugated(verb, past, many)} {rest}." for past in (False, True)
     )
     return Job("past", now, then) if now != then else _did(rng)
+
+
+def _done(rng: random.Random) -> Job:
+    """One or two sentences of what somebody does, with one to three verbs each."""
+    said = [daily.actions(rng) for _ in range(rng.choice((1, 1, 1, 2)))]
+    now, then = (" ".join(pair[past] for pair in said) for past in (False, True))
+    return Job("past", now, then) if now != then else _done(rng)
 
 
 # Of one and of several: what is often said wrong, and how it is right. {l}: likes and dislikes.
@@ -615,7 +617,7 @@ COMMANDS = (
 
 
 def _polite(rng: random.Random, held_out: bool) -> Job:
-    text = _line(rng, rng.choice(COMMANDS))
+    text = _line(rng, rng.choice(COMMANDS)) if rng.random() < 0.5 else daily.command(rng)
     command = sentence(text) + rng.choice((".", ".", "!")) if rng.random() < 0.7 else text
     return Job("polite", command, f"Could you please {text}?")
 
@@ -652,29 +654,51 @@ def _tighten(rng: random.Random, held_out: bool) -> Job:
     return Job("tighten", text, core)
 
 
-# Words that are often spelled wrong, by the sentences in which they stand.
+# Sentences with words that are often taken for another: `right/wrong`.
+CONFUSED = (
+    "There/Their are too/to many {f} in the {p}.",
+    "There/Their is a {c} in the {p}.",
+    "You're/Your welcome, {N}.",
+    "It's/Its too/to late for the {e}.",
+    "They're/There in the {p}.",
+    "I know that you're/your from {C}.",
+    "The {t} is bigger than/then the {t}.",
+    "Their/There {t} is {a}.",
+    "Their/They're {c} likes {f}.",
+    "It's/Its raining in {C}.",
+    "I want to go, too/to.",
+    "{N} is taller than/then {N}.",
+    "Where/Were is the {t}?",
+    "We were/where in {C} in {M}.",
+    "Who's/Whose at the door?",
+    "Whose/Who's {t} is this?",
+    "The {c} lost its/it's {t}.",
+    "There/They're are {n} {t}s in the {p}.",
+    "You're/Your too/to late.",
+    "I don't want to lose/loose my {t}.",
+    "She gave me some good advice/advise.",
+    "I can hear/here the {c}.",
+    "Come here/hear, {N}.",
+    "The {e} is next week/weak.",
+    "There/Their were/where {n} people in the {p}.",
+    "I would like a piece/peace of {f}.",
+    "It's/Its the best {p} in {C}.",
+    "We're/Were going to {C} on {D}.",
+    "I knew/new it.",
+    "There/Their are two {c}s in the {p}.",
+    "The {p} is quite/quiet {a}.",
+    "You're/Your {a}.",
+    "I threw/through the {t} away.",
+    "Can you buy/by {f}?",
+    "I have to write/right to {N}.",
+    "The {c} ate the whole/hole cake.",
+    "Did you know/now that {N} is here/hear?",
+)
 MISSPELLED = {
-    "the": "teh hte", "received": "recieved recived", "package": "packege pakage",
-    "yesterday": "yestarday yesturday", "tomorrow": "tommorow tomorow", "friend": "freind frend",
-    "because": "becuase becouse", "definitely": "definately definitly", "weird": "wierd",
-    "separate": "seperate", "really": "realy", "beautiful": "beutiful beautifull", "their": "thier",
-    "believe": "beleive belive", "until": "untill", "which": "wich whitch",
-    "address": "adress addres", "library": "libary", "Wednesday": "Wendsday Wensday",
-    "February": "Febuary", "necessary": "neccessary necesary", "business": "buisness busines",
-    "different": "diffrent", "interesting": "intresting", "language": "langauge languge",
-    "piece": "peice", "surprise": "suprise", "writing": "writting", "beginning": "begining",
-    "coming": "comming", "restaurant": "restaurent resturant", "calendar": "calender",
-    "people": "poeple peple", "should": "shoud shuold", "would": "woud woudl", "and": "adn",
-    "with": "wiht", "have": "hav ahve", "letter": "leter", "morning": "mornig", "always": "allways",
-    "tired": "tierd", "house": "hosue", "school": "scool shcool", "birthday": "brithday birtday",
-    "answer": "anser anwser", "question": "qestion", "forget": "forgett", "money": "mony",
-    "thought": "thougt", "enough": "enouh enogh", "minute": "minuite", "important": "importent",
-    "problem": "problme", "story": "storry", "write": "wirte rite", "sentence": "sentance",
-    "grammar": "grammer", "weather": "wether", "breakfast": "brekfast", "neighbour": "nieghbour",
-    "finally": "finaly", "usually": "usualy", "happened": "happend", "friends": "freinds",
-    "computer": "computor", "favourite": "favorit", "sandwich": "sandwhich",
-    "vegetables": "vegtables",
-}  # fmt: skip
+    entry.split()[0]: entry.split(" ", 1)[1]
+    for row in read_sections(FORMS / "misspelled.txt")["misspelled"]
+    for entry in row.split("; ")
+}
 WRITTEN = (
     "I received the package yesterday.", "My friend is coming tomorrow.",
     "I believe it is separate.", "The weather is really beautiful.", "Their house is beautiful.",
@@ -697,20 +721,58 @@ WRITTEN = (
 )  # fmt: skip
 
 
+def slipped(rng: random.Random, word: str) -> str:
+    """`word` with two letters swapped, or one lost or doubled, behind its first letter."""
+    at = rng.randrange(1, len(word) - 1)
+    way = rng.randrange(3)
+    if way == 0 and word[at] != word[at + 1]:
+        return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+    return word[:at] + (word[at] * 2 if way == 1 else "") + word[at + 1 :]
+
+
+def _confused(rng: random.Random) -> tuple[str, str]:
+    """A sentence with the right word, and with the one that it is taken for."""
+    form = daily.filled(rng, rng.choice(CONFUSED))
+    return re.sub(r"([\w']+)/[\w']+", r"\1", form), re.sub(r"[\w']+/([\w']+)", r"\1", form)
+
+
+@cache
+def _known() -> frozenset[str]:
+    return frozenset(daily.common()) | frozenset(MISSPELLED)
+
+
+def misspell(rng: random.Random, text: str) -> str:
+    """`text` with one to four of its words spelled wrong, as many people do or by a slip."""
+    known = _known()
+    words = list(re.findall(r"(?<!['-])\b[A-Za-z]{3,}\b(?!['-])", text))
+    fit = {w for w in words if w in MISSPELLED or (w.islower() and len(w) > 4 and w in known)}
+    for word in rng.sample(sorted(fit), min(len(fit), rng.choice((1, 1, 2, 2, 3, 4)))):
+        wrong = slipped(rng, word)
+        if word in MISSPELLED and rng.random() < 0.75:
+            wrong = rng.choice(MISSPELLED[word].split())
+        if wrong not in known:
+            text = whole_words(text, word, wrong)
+    return text
+
+
 def _misspelled(rng: random.Random) -> Job:
     """A sentence with some of its words spelled as many people do."""
-    right = _line(rng, rng.choice(WRITTEN))
-    there = [word for word in MISSPELLED if re.search(rf"\b{word}\b", right)]
-    wrong = right
-    for word in rng.sample(there, rng.randint(1, min(3, len(there)))):
-        wrong = whole_words(wrong, word, rng.choice(MISSPELLED[word].split()))
+    way = rng.random()
+    if way < 0.3:
+        right, wrong = _confused(rng)
+    else:
+        right = _line(rng, rng.choice(WRITTEN)) if way < 0.6 else daily.text(rng, 2)
+        wrong = right
+    wrong = misspell(rng, wrong) if way > 0.3 or rng.random() < 0.5 else wrong
+    if wrong == right:
+        return _misspelled(rng)
     if rng.random() < 0.5:
         wrong = wrong[0].lower() + wrong[1:].rstrip(".")
     return Job("spelling", wrong, right)
 
 
 def _spelling(rng: random.Random, held_out: bool) -> Job:
-    if rng.random() < 0.7 and not held_out:
+    if rng.random() < 0.85 and not held_out:
         return _misspelled(rng)
     right = scene(rng, held_out, most=3).text(rng.random() < 0.6)
     places = [
@@ -734,6 +796,9 @@ def _things(rng: random.Random, held_out: bool) -> list[str]:
     )  # fmt: skip
     if rng.random() < 0.15:
         return scene(rng, held_out, most=4).sentences()
+    if rng.random() < 0.4 and not held_out:
+        pool = rng.choice((daily.THINGS, daily.CREATURES, daily.PLACES, daily.FOOD, daily.common()))
+        return rng.sample(pool, rng.randint(3, 7))
     return rng.sample(rng.choice(pools), rng.randint(3, 7))
 
 
@@ -762,8 +827,8 @@ def _row(rng: random.Random, held_out: bool) -> Job:
 
 
 def _past(rng: random.Random, held_out: bool) -> Job:
-    if rng.random() < 0.5 and not held_out:
-        return _did(rng)
+    if rng.random() < 0.75 and not held_out:
+        return _did(rng) if rng.random() < 0.3 else _done(rng)
     drawn = scene(rng, held_out, most=rng.choice((2, 3, 4)))
     digits = rng.random() < 0.3
     return Job("past", drawn.text(False, digits), drawn.text(True, digits))
@@ -879,15 +944,15 @@ def _code(rng: random.Random, held_out: bool) -> Job:
 
 
 MAKERS: dict[str, tuple[Maker, int]] = {
-    "repeat": (_repeat, 80), "nth": (_nth, 6), "word": (_word, 14), "name": (_name, 13),
-    "polite": (_polite, 9), "tighten": (_tighten, 6),
-    "upper": (_upper, 30), "lower": (_lower, 6), "stop": (_stop, 2), "correct": (_correct, 4),
+    "repeat": (_repeat, 80), "nth": (_nth, 6), "word": (_word, 22), "name": (_name, 13),
+    "polite": (_polite, 10), "tighten": (_tighten, 6),
+    "upper": (_upper, 32), "lower": (_lower, 7), "stop": (_stop, 2), "correct": (_correct, 4),
     "grammar": (_grammar, 14),
-    "spelling": (_spelling, 10), "number": (_number, 3), "bullets": (_bullets, 3),
-    "lines": (_lines, 2), "row": (_row, 2), "past": (_past, 9), "present": (_present, 3),
+    "spelling": (_spelling, 18), "number": (_number, 3), "bullets": (_bullets, 3),
+    "lines": (_lines, 2), "row": (_row, 2), "past": (_past, 13), "present": (_present, 3),
     "shorten": (_shorten, 5), "drop": (_drop, 2), "about": (_about, 6), "words": (_words, 3),
-    "quotes": (_quotes, 2), "turn": (_turn, 4),
-    "twice": (_twice, 1), "three": (_three, 1), "rename": (_rename, 5),
+    "quotes": (_quotes, 3), "turn": (_turn, 5),
+    "twice": (_twice, 2), "three": (_three, 2), "rename": (_rename, 5),
     "code": (_code, 4),
 }  # fmt: skip
 KINDS, WEIGHTS = list(MAKERS), [weight for _, weight in MAKERS.values()]
@@ -929,14 +994,200 @@ def job(rng: random.Random, kind: str, held_out: bool = False) -> Job:
     return MAKERS[kind][0](rng, held_out)
 
 
+# What is asked about an answer, by what is then done with it.
+AFTER: dict[str, tuple[str, ...]] = {
+    "again": (
+        "[say|write|repeat|type] [that|it] again[ please|, please|]",
+        "[once more|one more time][ please|]",
+        "[again|repeat that|again please|one more time|and again]",
+        "[what did you say|what|pardon]",
+        "can you [repeat|say] that[ again|]",
+        "could you repeat that[ again|]",
+        "the same again",
+    ),
+    "upper": (
+        "[again|and again|now|now the same|the same|and now|same|and|] in [capitals|capital "
+        "letters|"
+        "upper case|all caps|big letters]",
+        "[say|write|put|give me] [that|it] in [capitals|capital letters|upper case|all caps]",
+        "[capitals|all caps|upper case][ please|, please|]",
+        "[can|could] you [write|put] [that|it] in [capitals|capital letters]",
+        "[now|and] [louder|shout it]",
+        "make it [upper case|all capitals]",
+    ),
+    "lower": (
+        "[again|now|and|the same|] in [small letters|lower case|lowercase]",
+        "without capital letters",
+        "[write|say|put] [that|it] in [small letters|lower case]",
+        "[lower case|small letters] please",
+    ),
+    "back": (
+        "[and|and now|now|] [backwards|in reverse|in reverse order|the other way round|reversed]",
+        "[say|write] [that|it] [backwards|in reverse|in the opposite order]",
+        "reverse [it|that|them]",
+        "[now|and] from [the end|back to front|the last to the first]",
+        "turn [it|that] around",
+        "[can|could] you [reverse it|say it backwards]",
+        "[backwards|reverse][ please|]",
+    ),
+    "first": (
+        "[now|and|] [only|just] the first {n}",
+        "[give me|say|write] [only|just] the first {n}",
+        "the first {n}[ please| only|]",
+        "[keep|i want] only the first {n}",
+        "[only|just] the first {n} of [them|these|it]",
+    ),
+    "last": (
+        "[now|and|] only the last {n}",
+        "[give me|say] the last {n}",
+        "the last {n}[ please| only|]",
+        "just the last {n} of [them|these|it]",
+    ),
+    "twice": (
+        "[now|and|] [twice|two times]",
+        "[say|write] [that|it] [twice|two times]",
+        "two times please",
+    ),
+    "three": (
+        "[now|and|] [three times|3 times]",
+        "[say|write] [that|it] [three times|3 times]",
+        "three times please",
+    ),
+    "quotes": (
+        "[now|and|] in [quotes|quotation marks]",
+        "put [quotes|quotation marks] around it",
+        "with quotation marks",
+    ),
+    "exchange": (
+        "[now|and|and now|ok, now] [replace|exchange] {a} [with|by|for] {b}",
+        "[now|and|and now|ok, now] with {b} instead of {a}",
+        "{b} instead of {a}",
+        "[now|and] change {a} to {b}",
+        "make it {b} instead of {a}",
+        "no, {b}, not {a}",
+    ),
+    "casual": (
+        "[a bit|a little|] less formal[ please|]",
+        "[a bit|a little|] [more casual|shorter|simpler]",
+        "[not so formal|less stiff|more relaxed|too formal|too stiff]",
+        "for a friend",
+        "[make|say] [it|that] [less formal|more casual|a bit shorter|a bit less formal]",
+        "[now|and] [less formal|more casual]",
+    ),
+    "formal": (
+        "[a bit|a little|] [more formal|more polite|politer][ please|]",
+        "[even|still] [politer|more polite]",
+        "[make|say] [it|that] [more formal|even more polite]",
+        "[now|and] for my boss",
+        "very polite please",
+        "[not polite enough|for a letter|for an email]",
+    ),
+    "brief": (
+        "[shorter|even shorter|very short][ please|]",
+        "in [three|a few] words",
+        "as short as possible",
+        "[make|say] [it|that] shorter",
+        "too long",
+    ),
+}
+NUMBERS = {1: ("one", "1"), 2: ("two", "2"), 3: ("three", "3"), 4: ("four", "4")}
+
+
+def after(rng: random.Random, way: str, **words: str) -> str:
+    """What is typed to have that done with the last answer, mostly in small letters."""
+    form = alternative(rng, rng.choice(AFTER[way]))
+    text = " ".join(_SLOT.sub(lambda match: words[match[1]], form).split())
+    if rng.random() < 0.35:
+        text = sentence(text) + rng.choice((".", ".", "!", "?" if way == "back" else ""))
+    return text
+
+
+def items_of(text: str) -> tuple[list[str], str]:
+    """What a text is a row of, and what stands between: lines, things behind commas, or words."""
+    for between in ("\n", ", ", " "):
+        if between in text:
+            return text.split(between), between
+    return [text], " "
+
+
+def _some(rng: random.Random, text: str, way: str) -> tuple[str, str]:
+    """The first or the last few of a row, and how many they are."""
+    items, between = items_of(text)
+    n = rng.randint(1, min(4, len(items) - 1))
+    kept = items[:n] if way == "first" else items[-n:]
+    said = rng.choice(NUMBERS[n])
+    if between == " ":
+        said += " word" if n == 1 else " words"
+    return said, between.join(kept)
+
+
+def _ask_polite(rng: random.Random, way: str, answer: str) -> str:
+    """A polite request in other words."""
+    bare = answer.removeprefix("Could you please ").removesuffix("?")
+    if way == "casual":
+        return f"Can you {bare}, please?"
+    return f"{sentence(bare)}, please." if way == "brief" else f"Would you be so kind as to {bare}?"
+
+
+def follow(rng: random.Random, kind: str, answer: str) -> tuple[str, str]:
+    """Something that is then asked about an answer, and what comes out."""
+    row = kind in ("turn", "lines", "row") or (kind == "repeat" and ", " in answer)
+    ways = ["again", "again"]
+    if kind == "polite":
+        ways = ["casual", "casual", "casual", "formal", "formal", "brief", "again"]
+    elif kind not in ("rename", "code"):
+        if len(answer) < 160:
+            ways += ["lower"] if answer.isupper() else ["upper", "upper", "upper"]
+        if len(answer) < 90 and "\n" not in answer:
+            ways += ["twice", "three", "quotes"]
+        if row:
+            ways += ["back", "back", "first", "first", "first", "last"]
+        elif kind in ("number", "bullets"):
+            ways += ["first", "first", "first", "again"]
+        elif re.fullmatch(r"[A-Za-z]+( [A-Za-z]+){1,6}", answer):
+            ways += ["back", "first"]
+        if re.search(r"\b[a-z]{4,}\b", answer):
+            ways += ["exchange", "exchange"]
+    way = rng.choice(ways)
+    if way in ("casual", "formal", "brief"):
+        return after(rng, way), _ask_polite(rng, way, answer)
+    if way in ("first", "last") and len(items_of(answer)[0]) > 1:
+        n, kept = _some(rng, answer, way)
+        return after(rng, way, n=n), kept
+    if way == "exchange":
+        old = rng.choice(re.findall(r"\b[a-z]{4,}\b", answer))
+        fit = [
+            w for w in rng.sample(daily.common(), 40) if (w[0] in "aeiou") == (old[0] in "aeiou")
+        ]
+        new = next(w for w in [*fit, "xylophone", "engine"] if w not in answer)
+        return after(rng, way, a=old, b=new), whole_words(answer, old, new)
+    items, between = items_of(answer)
+    done = {
+        "upper": answer.upper(), "lower": answer.lower(), "twice": f"{answer}\n{answer}",
+        "three": f"{answer}\n{answer}\n{answer}", "quotes": f'"{answer}"',
+        "back": between.join(reversed(items)),
+    }  # fmt: skip
+    return after(rng, way if way in done else "again"), done.get(way, answer)
+
+
+FOLLOWED = 0.2  # of the conversations go on about the answer; of polite requests half
+
+
 def sample(rng: random.Random, held_out: bool = False) -> Conversation:
     kept_names = held_out and rng.random() < 0.5
     todo = job(rng, rng.choices(KINDS, WEIGHTS)[0], kept_names)
     turns = [asked(rng, todo, held_out), answered(todo)]
     way = rng.random()
-    if way < 0.06:
+    if way < 0.04:
         turns += [rng.choice(AGAIN_KEPT if held_out else AGAIN), answered(todo)]
-    elif way < 0.12:
+    elif way < 0.1:
         other = job(rng, rng.choices(KINDS, WEIGHTS)[0], kept_names)
         turns += [asked(rng, other, held_out), answered(other)]
+    elif not held_out:
+        likely = 0.5 if todo.kind == "polite" else FOLLOWED
+        while rng.random() < likely and len(turns) < 8:
+            turns += follow(
+                rng, "" if len(turns) > 2 and todo.kind == "polite" else todo.kind, turns[-1]
+            )
+            likely = 0.35
     return chat(*turns)
