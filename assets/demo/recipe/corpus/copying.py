@@ -28,7 +28,7 @@ from assets.demo.recipe.corpus.text import (
     sentence,
     with_article,
 )
-from assets.demo.recipe.corpus.wordplay import TEXT, TEXT_WORDS, plural_of
+from assets.demo.recipe.corpus.wordplay import TEXT, TEXT_WORDS, plural_of, slipped
 
 FORMS = Path(__file__).parent / "forms"
 ORDINALS = ("first", "second", "third", "fourth", "fifth")
@@ -719,15 +719,6 @@ WRITTEN = (
     "She should have the answer until Wednesday.", "We have breakfast with friends every morning.",
     "Their computer is different from the other.",
 )  # fmt: skip
-
-
-def slipped(rng: random.Random, word: str) -> str:
-    """`word` with two letters swapped, or one lost or doubled, behind its first letter."""
-    at = rng.randrange(1, len(word) - 1)
-    way = rng.randrange(3)
-    if way == 0 and word[at] != word[at + 1]:
-        return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
-    return word[:at] + (word[at] * 2 if way == 1 else "") + word[at + 1 :]
 
 
 def _confused(rng: random.Random) -> tuple[str, str]:

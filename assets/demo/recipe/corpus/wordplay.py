@@ -11,16 +11,18 @@ import string
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from assets.demo.recipe.corpus import facts
+from assets.demo.recipe.corpus import daily, facts
 from assets.demo.recipe.corpus.arithmetic import in_words
 from assets.demo.recipe.corpus.school import Asked, Kinds, typed
 from assets.demo.recipe.corpus.subjects import FIRST_NAMES, made_up, rare_name, split
 from assets.demo.recipe.corpus.text import (
     ANSWERS,
+    FORMS,
     Conversation,
     chat,
     early,
     listed,
+    read_sections,
     sentence,
     with_article,
 )
@@ -54,7 +56,10 @@ def _ask(
     rng: random.Random, wordings: tuple[str, ...], answer: str, *keep: str, **words: object
 ) -> Asked:
     """One of `wordings`, filled in; the question itself is what it is kept apart by."""
-    question = sentence(rng.choice(wordings).format_map(words))
+    form = rng.choice(wordings)
+    if "w" in words and '"' not in form and rng.random() < 0.12:
+        form = form.replace("{w}", '"{w}"')
+    question = sentence(form.format_map(words))
     return Asked(question, question, sentence(answer), keep)
 
 
@@ -91,6 +96,9 @@ ASK_OPPOSITE = (
     "Tell me the opposite of {w}.", "Which word is the opposite of {w}?", "{w}: opposite?",
     "What word means the opposite of {w}?", "Give me the opposite of {w}.", "Antonym of {w}",
     "Do you know the opposite of {w}?", "What is the antonym of {w}?", "The opposite of {w} is ...",
+    "the opposite of {w}", "whats the opposite of {w}", "opposite of the word {w}", "{w} opposite",
+    "an antonym for {w}", "What is the opposite of the word {w}?", "the opposite of {w} please",
+    "Name the opposite of {w}.", "opposite word of {w}", "what is opposite to {w}",
 )  # fmt: skip
 ASK_SYNONYM = (
     "What is another word for {w}?", "Another word for {w}", "What is a synonym for {w}?",
@@ -116,7 +124,9 @@ ASK_RHYME = (
     "Find a rhyme for {w}.", "Rhymes with {w}", "Give me a rhyme for {w}.", "Rhyme for {w}?",
     "Do you know a word that rhymes with {w}?", "What words rhyme with {w}?",
     "I need a word that rhymes with {w}.", "Can you rhyme something with {w}?",
-    "Rhyme something with {w}.", "Something that rhymes with {w}",
+    "Rhyme something with {w}.", "Something that rhymes with {w}", "a word that rhymes with {w}",
+    "a rhyme for {w}", "words that rhyme with {w}", "rhymes for {w}", "Name a rhyme for {w}.",
+    "some words that rhyme with {w}", "whats a rhyme for {w}", "{w} rhymes with what?",
 )  # fmt: skip
 
 
@@ -163,7 +173,7 @@ def rhymes(rng: random.Random) -> Asked:
     if more:
         words = f"Another word that rhymes is {more[0]}."
         if len(more) > 1:
-            words = f"Other words that rhyme with {word} are {listed(more)}."
+            words = f"Other words that rhyme with {word} are {listed(more[:4])}."
         answer = f"{answer} {words}"
     return _ask(rng, ASK_RHYME, answer, word, w=word)
 
@@ -195,6 +205,15 @@ SHORT = [word for word in VOCABULARY if len(word) <= 6]
 # learned by heart.
 TEXT = " ".join(path.read_text(encoding="utf-8") for path in sorted(ANSWERS.glob("facts_*.txt")))
 TEXT_WORDS = sorted(set(re.findall(r"\b[a-z]{2,11}\b", TEXT)))
+COMMON = daily.common()
+# Words and how they are often spelled wrong.
+MISSPELLED = {
+    entry.split()[0]: entry.split()[1:]
+    for row in read_sections(FORMS / "misspelled.txt")["misspelled"]
+    for entry in row.split("; ")
+    if entry.split(" ", 1)[0].isalpha()
+}
+KNOWN = frozenset(COMMON) | frozenset(MISSPELLED)
 LETTERS = string.ascii_lowercase
 ORDINALS = (
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
@@ -211,7 +230,9 @@ ASK_SPELL = (
     "Write {w} letter by letter.", "Give me the letters of {w}.", "Spell out the word {w} for me.",
     "write {w} with dashes between the letters", "Put a dash between the letters of {w}.",
     "spelling please: {w}", "Which letters make the word {w}?", "break {w} into letters",
-    "spell: {w}",
+    "spell: {w}", "spell the word {w}", "the word {w}, letter by letter", "how to spell {w}",
+    "how do i spell {w}", "{w} letter by letter", "spell it: {w}", "how do you spell the word {w}",
+    "Spell out {w} letter by letter.", "{w}, spelled out", "Please spell the word {w} for me.",
 )  # fmt: skip
 ASK_SPELL_NAME = (
     "My name is {w}. Spell it.", "Spell the name {w}.", "Spell my name: {w}", "spell {w}",
@@ -304,10 +325,78 @@ ASKED_WORDS = WORDS["asked words"]
 def _any_word(rng: random.Random, known: list[str]) -> str:
     """A word that is often asked for, one of `known`, or one that nobody has seen: its letters can
     only be read off."""
-    if rng.random() < 0.4:
-        return early(rng, ASKED_WORDS)
     way = rng.random()
-    return rng.choice(known if way < 0.3 else TEXT_WORDS) if way < 0.5 else made_up(rng)
+    if way < 0.2:
+        return early(rng, ASKED_WORDS)
+    if way < 0.6:
+        return rng.choice(COMMON)
+    if way < 0.9:
+        word: str = rng.choice(known if way < 0.75 else TEXT_WORDS)
+        return word
+    return made_up(rng)
+
+
+ASK_SPELL_WRONG = (
+    "how do you spell {w}",
+    "How do you spell {w}?",
+    "how is {w} spelled",
+    "spell {w}",
+    "{w} spelling",
+    "correct spelling of {w}",
+    "What is the correct spelling of {w}?",
+    "is {w} spelled right",
+    "Is {w} spelled correctly?",
+    "how do you write {w}",
+    "how to spell {w}",
+    "is it spelled {w}",
+    "how do you spell {w} correctly",
+    "the right spelling of {w}",
+    "{w} - is that right?",
+    "can you spell {w}",
+    "how is {w} written",
+    "spell {w} correctly",
+    "fix this word: {w}",
+    "Correct this word: {w}",
+    "did i spell {w} right",
+    "the word {w}, how is it spelled",
+)
+ASK_WHICH = (
+    "{a} or {b}?",
+    "Is it {a} or {b}?",
+    "Which is right, {a} or {b}?",
+    "is it spelled {a} or {b}",
+    "Which spelling is correct: {a} or {b}?",
+    "do you write {a} or {b}",
+    "{a} or {b}, which is right",
+)
+
+
+def misspelling(rng: random.Random) -> Asked:
+    """A word as many people write it, or with a slip, and how it is written."""
+    if rng.random() < 0.6:
+        word = rng.choice(tuple(MISSPELLED))
+        wrong = rng.choice(MISSPELLED[word])
+    else:
+        word = rng.choice([word for word in COMMON if len(word) > 5])
+        wrong = slipped(rng, word)
+        if wrong in KNOWN:
+            return misspelling(rng)
+    answer = f"The word {word} is spelled {spelled(word)}. It has {len(word)} letters."
+    if rng.random() < 0.2:
+        a, b = rng.sample((word, wrong), 2)
+        return _ask(
+            rng, ASK_WHICH, f"The right spelling is {word}: {spelled(word)}.", a, b, a=a, b=b
+        )
+    return _ask(rng, ASK_SPELL_WRONG, answer, wrong, w=wrong)
+
+
+def slipped(rng: random.Random, word: str) -> str:
+    """`word` with two letters swapped, or one lost or doubled, behind its first letter."""
+    at = rng.randrange(1, len(word) - 1)
+    way = rng.randrange(3)
+    if way == 0 and word[at] != word[at + 1]:
+        return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+    return word[:at] + (word[at] * 2 if way == 1 else "") + word[at + 1 :]
 
 
 def spelling(rng: random.Random) -> Asked:
@@ -427,7 +516,10 @@ ASK_REPEAT = (
     "Say {w} {n} times in a row.", "Print {w} {n} times.", "Can you write {w} {n} times?",
     'Say "{w}" {n} times.', 'Write "{w}" {n} times.', 'Write the sentence "{w}" {n} times.',
     'repeat "{w}" {n} times', "say {w} {n} times please", "i want you to say {w} {n} times",
-    "Type {w} {n} times.", "{n} times {w}", "{w} {n} times",
+    "Type {w} {n} times.", "{n} times {w}", "{w} {n} times", 'Say "{w}" {n} times.',
+    'say "{w}" {n} times', 'Repeat "{w}" {n} times.', 'write "{w}" {n} times please',
+    'type "{w}" {n} times', 'can you say "{w}" {n} times', '"{w}" {n} times',
+    'print "{w}" {n} times', 'repeat the sentence "{w}" {n} times', 'say {n} times "{w}"',
 )  # fmt: skip
 MANY = 6  # from which number on things are counted, a line each
 PHRASES = (
@@ -497,8 +589,15 @@ def in_a_row(items: Sequence[str], last: str = " and ") -> str:
 
 def repeating(rng: random.Random) -> Asked:
     word = rng.choice(rng.choice((SHORT, VOCABULARY, PHRASES)))
-    if rng.random() < 0.2:
+    way = rng.random()
+    if way < 0.08:
         word = made_up(rng)
+    elif way < 0.5:
+        word = daily.note(rng)
+    elif way < 0.65:
+        word = rng.choice(COMMON)
+    elif way < 0.75:
+        word = " ".join(rng.choice(COMMON) for _ in range(rng.randint(2, 4)))
     n = rng.choice((2, 2, 3, 3, 3, 3, 4, 4, 5, 5, 5, 6, 6, 7, 8, 9, 10, 10, 10, 12, 20))
     times = in_words(n) if rng.random() < 0.5 else str(n)
     answer = f"Here is {word} {in_words(n)} times{in_a_row([word] * n, ', ')}"
@@ -661,6 +760,129 @@ def calendar(rng: random.Random) -> Asked:
         answer = f"Before {season} comes {SEASONS[i - 1]}. {SEASON_WORDS[SEASONS[i - 1]]}"
         return _ask(rng, ASK_PREVIOUS, answer, season, x=season, k="season")
     return _ask(rng, *rng.choice(LISTS))
+
+
+ROWS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "days of the week": (
+        DAYS,
+        ("days of the week", "weekdays from Monday to Sunday", "days", "seven days of the week"),
+    ),
+    "months of the year": (MONTHS, ("months of the year", "months", "twelve months")),
+    "letters of the alphabet": (tuple(LETTERS), ("letters of the alphabet", "alphabet", "letters")),
+    "seasons": (SEASONS, ("seasons", "four seasons")),
+    "planets": (
+        tuple(GROUPS["planets"]),
+        ("planets", "planets of the solar system", "eight planets"),
+    ),
+}
+ASK_REVERSE = (
+    "{r} in reverse order",
+    "List the {r} in reverse order.",
+    "the {r} in reverse order",
+    "Say the {r} backwards.",
+    "the {r} backwards",
+    "{r} backwards",
+    "Name the {r} in reverse.",
+    "Give me the {r} in reverse order.",
+    "Tell me the {r} from last to first.",
+    "Can you say the {r} backwards?",
+    "List the {r} from the last to the first.",
+    "Write the {r} backwards.",
+    "{r} from the end to the beginning",
+    "{r} in reverse",
+    "what are the {r} in reverse order",
+    "Recite the {r} backwards.",
+    "reverse the {r}",
+    "say the {r} in the opposite order",
+    "list all {r} backwards",
+    "{r}, but backwards",
+)
+ASK_RANGE = (
+    "{r} from {x} to {y}",
+    "List the {r} from {x} to {y}.",
+    "the {r} from {x} to {y}",
+    "Name the {r} between {x} and {y}, with both.",
+    "Say the {r} from {x} to {y}.",
+    "which {r} are there from {x} to {y}",
+    "Write the {r} from {x} to {y}.",
+    "from {x} to {y}",
+    "Give me all {r} from {x} to {y}.",
+)
+ASK_STEP = (
+    "every second one of the {r}",
+    "Say every second of the {r}.",
+    "List every other one of the {r}.",
+    "every second of the {r}, starting with {x}",
+    "every other of the {r}, please",
+    "the {r}, but only every second one",
+    "Name every second one of the {r}, beginning with {x}.",
+)
+ASK_START = (
+    "{r} starting with {x}",
+    "List the {r}, starting with {x}.",
+    "the {r} beginning with {x}",
+    "Say the {r}, but start with {x}.",
+    "the {r}, but begin at {x}",
+    "Name the {r} starting from {x}.",
+)
+ASK_COUNT_BACK = (
+    "count backwards from {x} to {y}", "Count down from {x} to {y}.", "from {x} down to {y}",
+    "the numbers from {x} to {y} backwards", "Count back from {x} to {y}.", "count from {x} to {y}",
+    "Write the numbers from {x} to {y}.", "{x} to {y} in reverse", "List the numbers {x} to {y}.",
+)  # fmt: skip
+ASK_COUNT_STEP = (
+    "count from {x} to {y} in steps of {s}", "Count in steps of {s} from {x} to {y}.",
+    "count by {s} from {x} to {y}", "numbers from {x} to {y} in steps of {s}",
+)  # fmt: skip
+
+
+def _numbers(rng: random.Random) -> Asked:
+    """Numbers up, down, or in steps."""
+    low, step = rng.randint(0, 20), rng.choice((1, 1, 1, 2, 2, 3, 5, 10))
+    many = [low + step * i for i in range(rng.randint(4, 13))]
+    if rng.random() < 0.6:
+        many.reverse()
+    x, y = many[0], many[-1]
+    answer = f"From {x} to {y}: {', '.join(map(str, many))}."
+    if step > 1:
+        return _ask(rng, ASK_COUNT_STEP, answer, x=x, y=y, s=step)
+    down = x > y
+    forms = tuple(
+        form for form in ASK_COUNT_BACK
+        if down or not re.search("back|down|reverse", form)
+    )  # fmt: skip
+    if "reverse" in (form := rng.choice(forms)) or "to {y} backwards" in form:
+        return _ask(rng, (form,), answer, x=y, y=x)
+    return _ask(rng, (form,), answer, x=x, y=y)
+
+
+def in_order(rng: random.Random) -> Asked:
+    """A row that everybody knows, backwards, in part, in steps, or from another start."""
+    if rng.random() < 0.2:
+        return _numbers(rng)
+    name = rng.choice((*ROWS, "days of the week", "months of the year", "days of the week"))
+    row, said = ROWS[name]
+    r = said[0] if rng.random() < 0.6 else rng.choice(said)
+    way = rng.random()
+    if way < 0.5:
+        answer = f"The {name} in reverse order are {listed(reversed(row))}."
+        return _ask(rng, ASK_REVERSE, answer, r=r)
+    at = rng.randrange(len(row) - 2)
+    if way < 0.72 and len(row) > 4:
+        to = rng.randrange(at + 2, len(row))
+        part, x, y = row[at : to + 1], row[at], row[to]
+        if rng.random() < 0.2:
+            part, x, y = part[::-1], y, x
+        answer = f"From {x} to {y}: {', '.join(part)}."
+        return _ask(rng, ASK_RANGE, answer, x, y, r=r, x=x, y=y)
+    if way < 0.86 and len(row) > 4:
+        begin = rng.choice((0, 0, 1))
+        forms = tuple(form for form in ASK_STEP if begin == 0 or "{x}" in form)
+        answer = f"Every second one, from {row[begin]} on: {', '.join(row[begin::2])}."
+        return _ask(rng, forms, answer, row[begin], r=r, x=row[begin])
+    turned = row[at:] + row[:at]
+    answer = f"Starting with {row[at]}: {', '.join(turned)}."
+    return _ask(rng, ASK_START, answer, row[at], r=r, x=row[at])
 
 
 # --- things, animals and groups ------------------------------------------------------------------
@@ -903,8 +1125,9 @@ def sizes(rng: random.Random) -> Asked:
 
 
 KINDS = Kinds({
-    opposites: 8, synonyms: 4, plurals: 5, past: 6, rhymes: 4, spelling: 14, letters_of_words: 8,
-    alphabet: 5, sentences: 9, finishing: 3, sorting: 3, counting_words: 3, repeating: 9,
+    opposites: 11, synonyms: 5, plurals: 5, past: 6, rhymes: 7, spelling: 18, misspelling: 9,
+    in_order: 9, letters_of_words: 8,
+    alphabet: 5, sentences: 9, finishing: 3, sorting: 3, counting_words: 3, repeating: 12,
     languages: 1.5, calendar: 10, colours: 4, animals: 6, shapes: 2, lists: 24,
     members: 5, sizes: 5,
 })  # fmt: skip
