@@ -283,3 +283,53 @@ def test_change_in_cents_is_right() -> None:
         paid = next(int(n) for n in re.findall(r"(?<![\d.])\d+(?![\d.]*\d)", asked.question))
         left = float(re.findall(r"So (\d+\.\d\d)", asked.answer)[0])
         assert round(paid - price, 2) == left, asked
+
+
+def test_a_misspelt_word_is_spelled_right() -> None:
+    rng = random.Random(3)
+    for _ in range(300):
+        asked = wordplay.misspelling(rng)
+        spelled = re.search(r"(\w+) is spelled ([\w-]+)\.|is (\w+): ([\w-]+)\.", asked.answer)
+        assert spelled, asked
+        word, letters = spelled[1] or spelled[3], spelled[2] or spelled[4]
+        assert letters.replace("-", "").lower() == word.lower()
+        assert not re.search(rf"\b{asked.keep[0]}\b", asked.answer) or "right" in asked.answer
+
+
+def test_a_wrong_spelling_is_no_word_and_stands_for_one_word() -> None:
+    wrong = [one for of in wordplay.MISSPELLED.values() for one in of]
+    assert len(wrong) == len(set(wrong))
+    assert not set(wrong) & set(wordplay.MISSPELLED)
+
+
+def test_a_known_row_is_whole_and_in_its_order() -> None:
+    rng = random.Random(4)
+    rows = [list(row) for row, _ in wordplay.ROWS.values()]
+    for _ in range(400):
+        answer = wordplay.in_order(rng).answer.rstrip(".")
+        said = re.split(r", | and ", re.sub(r"^[^:]*: |^The .* order are ", "", answer))
+        if said[0].isdigit():
+            steps = {int(b) - int(a) for a, b in zip(said, said[1:], strict=False)}
+            assert len(steps) == 1, answer
+        elif "reverse" in answer:
+            assert said[::-1] in rows, answer
+        elif answer.startswith("From"):
+            assert said[0] in answer.split(":")[0] and said[-1] in answer.split(":")[0]
+            assert any(
+                " ".join(part) in " ".join(row) for row in rows for part in (said, said[::-1])
+            )
+
+
+def test_another_one_of_a_list_was_not_named_before() -> None:
+    rng = random.Random(6)
+    seen = 0
+    for _ in range(400):
+        turns = lists.followed(rng)
+        for at in range(3, len(turns), 2):
+            if more := re.match(r"Another one is (.*)\.", turns[at]):
+                before = " ".join(turns[1:at:2]).lower()
+                assert not re.search(
+                    rf"(^|: |, |\d\. | and ){more[1].lower()}($|\n|,|\.| and )", before
+                )
+                seen += 1
+    assert seen > 50

@@ -9,11 +9,13 @@ import random
 import re
 from functools import cache
 
+from assets.demo.recipe.corpus import daily
 from assets.demo.recipe.corpus.arithmetic import in_words
 from assets.demo.recipe.corpus.school import Asked, Kinds, reserved, typed
 from assets.demo.recipe.corpus.text import (
     FORMS,
     Conversation,
+    alternative,
     chat,
     listed,
     read_sections,
@@ -28,6 +30,12 @@ MANY = (
     "Can you name {n} {g}", "Write down {n} {g}", "Which {g} do you know", "What are {n} {g}",
     "make a list of {n} {g}", "list of {n} {g}", "some {g}", "{n} {g}, please", "Find {n} {g}",
     "Think of {n} {g}", "I want to know {n} {g}", "say {n} {g}", "{n} examples of {g}",
+    "{n} {g}? just the list", "just {n} {g}", "{n} {g}, just the list", "name {n} {g} please",
+    "List {n} {g}, nothing else", "Please list {n} {g}", "Please name {n} {g}",
+    "give me {n} {g} pls",
+    "Can you list {n} {g}", "Can you give me {n} {g}", "do you know {n} {g}", "{n} different {g}",
+    "give me a list of {n} {g}", "write me a list of {n} {g}", "what {n} {g} do you know",
+    "Could you name {n} {g}", "show me {n} {g}", "i need a list of {n} {g}", "any {n} {g}",
 )  # fmt: skip
 BUT = (
     ", but no {w}", ", but not {w}", " without {w}", ", no {w}", " except {w}", ", but without {w}",
@@ -36,7 +44,8 @@ BUT = (
 WITH = (
     " that start with {l}", " that begin with {l}", " starting with {l}", " with {l}",
     " beginning with the letter {l}", " whose name starts with {l}",
-    " that start with the letter {l}",
+    " that start with the letter {l}", " that begin with the letter {l}", " beginning with {l}",
+    " which start with {l}", " starting with the letter {l}", " with {l} at the beginning",
 )  # fmt: skip
 ODD = (
     "Which one does not belong: {x}?", "Which is the odd one out: {x}?", "Odd one out: {x}",
@@ -119,16 +128,143 @@ def _rows(section: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     return tuple((name, tuple(items.split(", "))) for name, items in rows)
 
 
-def such(rng: random.Random) -> Asked:
-    """Exactly so many things of a kind that is narrowed down; it may have several names."""
+def _such(rng: random.Random) -> tuple[Asked, str, list[str], list[str]]:
+    """Exactly so many things of a kind that is narrowed down (it may have several names), with
+    the group, what was named of it, and what is left."""
     groups, items = rng.choice(_rows("such"))
     group = rng.choice(groups.split(" / "))
-    n = rng.randint(2, len(items)) if rng.random() < 0.7 else min(len(items), 10)
+    n = rng.randint(2, len(items)) if rng.random() < 0.7 else min(len(items), rng.choice((3, 5)))
     said = in_words(n) if rng.random() < 0.6 else str(n)
     form = rng.choice(MANY)
     question = form.format(n=said, g=group)
     n = n if "{n}" in form else min(3, len(items))
-    return _asked(rng, question, f"{in_words(n)} {group}{in_a_row(items[:n])}", group)
+    # Mostly the first ones, now and then others of them: the condition holds for all.
+    some = list(items) if rng.random() < 0.7 else rng.sample(items, len(items))
+    answer = f"{in_words(n)} {group}{in_a_row(some[:n])}"
+    return _asked(rng, question, answer, group), group, some[:n], some[n:]
+
+
+def such(rng: random.Random) -> Asked:
+    return _such(rng)[0]
+
+
+# What is asked about a list, by what is then done with it.
+AFTER: dict[str, tuple[str, ...]] = {
+    "one more": (
+        "[and |]one more[ please|]",
+        "another one[ please|]",
+        "[and |]another",
+        "add one more",
+        "can you name one more",
+        "name another one",
+        "one more of them",
+        "give me another one",
+    ),
+    "two more": ("two more[ please|]", "[give me |]two others", "add two more", "2 more"),
+    "first": (
+        "[now|and|] [only|just] the first {n}",
+        "the first {n} only",
+        "only {n} of them",
+        "{n} are enough",
+        "just {n} please",
+        "that is too many, only {n}",
+        "shorter, only {n}",
+    ),
+    "upper": (
+        "[again|now|and now|the same|] in [capitals|capital letters|upper case|all caps]",
+        "write [it|that|the list] in capitals",
+        "[capitals|all caps] please",
+    ),
+    "back": (
+        "[and|now|and now|] [backwards|in reverse|in reverse order|the other way round]",
+        "turn the list around",
+        "reverse [it|the list|the order]",
+        "from the last to the first",
+    ),
+    "sorted": (
+        "[now|and|] in alphabetical order",
+        "sort [them|it|the list][ by alphabet|]",
+        "[can you|please] sort them",
+        "from a to z",
+    ),
+    "again": (
+        "say that again",
+        "[once|one time] more, the same list",
+        "repeat the list",
+        "repeat that",
+        "can you repeat that",
+        "the same list again",
+        "what was that",
+    ),
+    "numbered": ("[now|and|] as a numbered list", "number them", "with numbers[ please|]"),
+    "lines": (
+        "one on each line",
+        "[each|every one] on [its own|a new] line",
+        "as a bullet list",
+        "with bullet points",
+    ),
+    "sure": ("are you sure", "really", "is that right", "are you sure about that", "sure"),
+    "which first": (
+        "which [was|is] the first[ one|]",
+        "what was the first one",
+        "the first one again",
+    ),
+    "which last": ("which [was|is] the last[ one|]", "what was the last one", "the last one again"),
+    "how many": ("how many [are that|are these|did you name]", "count them", "how many is that"),
+}
+
+
+def typed_after(rng: random.Random, way: str, **words: str) -> str:
+    text = " ".join(alternative(rng, rng.choice(AFTER[way])).format_map(words).split())
+    if rng.random() < 0.35:
+        asks = text.startswith(("how", "can", "are", "is", "what", "which", "really", "sure"))
+        text = sentence(text) + ("?" if asks else rng.choice((".", "!", "")))
+    return text
+
+
+def _done(rng: random.Random, way: str, group: str, items: list[str]) -> str:
+    """What comes out when that is done with the items."""
+    n = in_words(len(items))
+    simple = {
+        "upper": ", ".join(items).upper() + ".",
+        "back": f"In reverse order: {', '.join(reversed(items))}.",
+        "sorted": f"In alphabetical order: {', '.join(sorted(items, key=str.lower))}.",
+        "again": sentence(f"{n} {group}{in_a_row(items)}"),
+        "numbered": "\n".join(f"{i}. {item}" for i, item in enumerate(items, 1)),
+        "lines": "\n".join(f"- {item}" for item in items),
+        "sure": sentence(f"yes, {listed(items)} are {group}, as far as I know."),
+        "which first": f"The first one was {items[0]}.",
+        "which last": f"The last one was {items[-1]}.",
+        "how many": sentence(f"{n}: {listed(items)}."),
+    }
+    return simple[way]
+
+
+def followed(rng: random.Random) -> list[str]:
+    """A list, and one to three things that are then asked of it."""
+    while True:
+        asked, group, items, left = _such(rng)
+        if not reserved(asked.key):
+            break
+    turns = [typed(rng, asked), asked.answer]
+    for _ in range(rng.choice((1, 1, 1, 2, 2, 3))):
+        ways = [way for way in AFTER if way not in ("first", "one more", "two more")]
+        ways += ["first"] * 4 * (len(items) > 3) + ["one more"] * 6 * bool(left)
+        ways += ["two more"] * 2 * (len(left) > 1)
+        way = rng.choice(ways)
+        if way in ("one more", "two more"):
+            more = left[: 1 if way == "one more" else 2]
+            items, left = items + more, left[len(more) :]
+            word = "Another one is" if way == "one more" else "Two more are"
+            turns += [typed_after(rng, way), f"{word} {listed(more)}."]
+        elif way == "first":
+            n = rng.randint(2, len(items) - 1)
+            items = items[:n]  # what was left out is not named as another one
+            said = in_words(n) if rng.random() < 0.6 else str(n)
+            turns += [typed_after(rng, way, n=said), sentence(f"{', '.join(items)}.")]
+        else:
+            turns += [typed_after(rng, way), _done(rng, way, group, items)]
+    return turns
 
 
 def _so_many(rng: random.Random, form: str, items: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
@@ -173,6 +309,10 @@ def packing(rng: random.Random) -> Asked:
 RHYMED = (
     "{n} words that rhyme with {w}", "Give me {n} words that rhyme with {w}", "{n} rhymes for {w}",
     "Name {n} words that rhyme with {w}", "List {n} words rhyming with {w}",
+    'Give me {n} words that rhyme with "{w}"', '{n} words that rhyme with "{w}"', "{n} {w} rhymes",
+    "i need {n} words that rhyme with {w}", "{n} words rhyming with {w}", "name {n} rhymes for {w}",
+    'list {n} words that rhyme with "{w}"', "write {n} words that rhyme with {w}",
+    "can you find {n} words that rhyme with {w}", "what are {n} words that rhyme with {w}",
     "find {n} rhymes for {w}", "Tell me {n} rhymes with {w}", "{n} words that sound like {w}",
 )  # fmt: skip
 
@@ -198,9 +338,11 @@ LEAVING_OUT = (
 )  # fmt: skip
 
 
+# Things and what they are like: words that everybody knows.
+WORDS = (*daily.THINGS, *daily.PLACES, *daily.CREATURES, *daily.ADJECTIVES, *daily.EVENTS)
 LETTERED = (
     "animals", "fruits", "vegetables", "countries", "cities", "boys' names", "girls' names", "jobs",
-    "colours", "flowers", "birds", "trees", "words",
+    "colours", "flowers", "birds", "trees", "words", "words", "words", "words",
 )  # fmt: skip
 
 
@@ -210,6 +352,8 @@ def with_letter(rng: random.Random) -> Asked:
     by = _by_letter(group)
     letter = rng.choice([x for x in by if len(by[x]) > 1])
     items = by[letter]
+    if rng.random() < 0.4:
+        items = rng.sample(items, len(items))
     n, said = _count(rng, len(items))
     form = rng.choice(MANY) + rng.choice(WITH)
     shown = letter.upper() if rng.random() < 0.5 else letter
@@ -223,6 +367,8 @@ def with_letter(rng: random.Random) -> Asked:
 def _by_letter(group: str) -> dict[str, list[str]]:
     lines = read_sections(FORMS / "lists.txt")
     names = [item.strip() for line in lines.get(group, []) for item in line.split(",")]
+    more: dict[str, tuple[str, ...]] = {"words": WORDS, "animals": daily.CREATURES}
+    names = list(dict.fromkeys([*names, *more.get(group, ())]))
     found: dict[str, list[str]] = {}
     for name in names:
         found.setdefault(name[0].lower(), []).append(name)
@@ -301,12 +447,12 @@ def one_name(rng: random.Random) -> Asked:
 KINDS = Kinds(
     {
         without: 4,
-        such: 9,
+        such: 13,
         shopping: 3,
         packing: 4,
-        rhymed: 1.5,
-        with_letter: 3.5,
-        odd_one: 2,
+        rhymed: 4,
+        with_letter: 4.5,
+        odd_one: 3,
         of_these: 1.5,
         one_name: 3.5,
     }
@@ -319,5 +465,7 @@ def sample(rng: random.Random, held_out: bool = False) -> Conversation:
         while reserved(asked.key):
             asked, left = names(rng)
         return chat(typed(rng, asked), asked.answer, rng.choice(MORE), f"How about {left[0]}?")
+    if not held_out and rng.random() < 0.22:
+        return chat(*followed(rng))
     asked = KINDS.draw(rng, held_out)
     return chat(typed(rng, asked), asked.answer)

@@ -11,7 +11,15 @@ import re
 from collections.abc import Callable
 from functools import cache
 
-from assets.demo.recipe.corpus import arithmetic, definitions, facts, logic, subjects, wordplay
+from assets.demo.recipe.corpus import (
+    arithmetic,
+    definitions,
+    facts,
+    lists,
+    logic,
+    subjects,
+    wordplay,
+)
 from assets.demo.recipe.corpus.school import Asked, reserved, typed
 from assets.demo.recipe.corpus.subject import read_subject
 from assets.demo.recipe.corpus.text import (
@@ -22,6 +30,7 @@ from assets.demo.recipe.corpus.text import (
     chat,
     chatty,
     early,
+    listed,
     mostly_first,
     read_topics,
     sentence,
@@ -118,14 +127,146 @@ def products(rng: random.Random, held_out: bool) -> list[str]:
     return turns
 
 
+# Kinds of question about one word, and how their answer begins where a word alone may follow.
+OF_WORDS: tuple[tuple[Callable[[random.Random], Asked], str], ...] = (
+    (wordplay.opposites, ""),
+    (wordplay.plurals, ""),
+    (wordplay.synonyms, ""),
+    (wordplay.past, ""),
+    (wordplay.rhymes, ""),
+    (wordplay.spelling, "^The word"),
+)
+
+
 def words(rng: random.Random, held_out: bool) -> list[str]:
-    """Opposites, plurals: a word after another."""
-    kind = rng.choice((wordplay.opposites, wordplay.plurals))
-    asked = asked_of(rng, kind, held_out)
+    """Opposites, plurals, rhymes, letters: a word after another."""
+    kind, fits = rng.choice(OF_WORDS)
+    asked = asked_of(rng, kind, held_out, fits)
     turns = [typed(rng, asked), asked.answer]
     for _ in range(rng.choice((1, 1, 2))):
-        other = asked_of(rng, kind, False)
+        other = asked_of(rng, kind, False, fits)
         turns += [then(rng, other.keep[0]), other.answer]
+    return turns
+
+
+OF_LETTERS = {
+    "back": ("and backwards", "backwards", "now backwards", "spell it backwards", "and in reverse",
+             "now in reverse", "the other way round"),
+    "upper": ("in capitals", "again in capitals", "in capital letters", "with capital letters",
+              "now in capital letters", "in upper case"),
+    "many": ("how many letters is that", "how many letters are that", "how long is it",
+             "count the letters", "how many letters does it have"),
+    "first": ("what is the first letter", "the first letter", "which letter is the first"),
+    "last": ("what is the last letter", "the last letter", "and the last letter", "which is the"
+             " last letter"),
+    "spaces": ("with spaces", "with spaces please", "without the dashes", "no dashes"),
+    "again": ("again", "once more", "say that again", "repeat that"),
+}  # fmt: skip
+
+
+def letters(rng: random.Random, held_out: bool) -> list[str]:
+    """A word that is spelled, and what else may be asked about its letters."""
+    asked = asked_of(rng, wordplay.spelling, held_out, "^The word")
+    word, shown = asked.keep[0], wordplay.spelled(asked.keep[0])
+    said_of = {
+        "back": f"Backwards, that is {shown[::-1]}, {word[::-1]}.",
+        "upper": f"{shown.upper()}.",
+        "many": f"Spelled {shown}, the word {word} has {len(word)} letters.",
+        "first": f"The first letter of {word} is {word[0]}. The word is spelled {shown}.",
+        "last": f"The last letter of {word} is {word[-1]}. The word is spelled {shown}.",
+        "spaces": f"{' '.join(word)}.",
+        "again": asked.answer,
+    }
+    turns = [typed(rng, asked), asked.answer]
+    for way in rng.sample(tuple(OF_LETTERS), rng.choice((1, 1, 2, 2, 3))):
+        turns += [said(rng, rng.choice(OF_LETTERS[way])), said_of[way]]
+    return turns
+
+
+ONE_WORD = ("in one word", "just the word", "only the word", "one word please", "just one word",
+            "only one word", "shorter", "shorter please", "only the answer", "just the answer",
+            "in one word please")  # fmt: skip
+
+
+def one_word(rng: random.Random, held_out: bool) -> list[str]:
+    """An answer, and nothing but the word that was asked for."""
+    kind = rng.choice((wordplay.opposites, wordplay.plurals, wordplay.synonyms, wordplay.past))
+    asked = asked_of(rng, kind, held_out, r"^[^.]+ is \w+\.")
+    match = re.match(r"[^.]+ is (\w+)\.", asked.answer)
+    word = match[1] if match else asked.answer
+    return [typed(rng, asked), asked.answer, said(rng, rng.choice(ONE_WORD)), f"{sentence(word)}."]
+
+
+def more_rhymes(rng: random.Random, held_out: bool) -> list[str]:
+    """Rhymes, and one that was not named after another."""
+    while True:
+        asked = asked_of(rng, wordplay.rhymes, held_out)
+        word = asked.keep[0]
+        named = re.findall(r"\w+", asked.answer)
+        left = [rhyme for rhyme in wordplay.RHYMES[word] if rhyme not in named]
+        if left or rng.random() < 0.15:
+            break
+    turns = [typed(rng, asked), asked.answer]
+    if not left:
+        return [*turns, said(rng, rng.choice(MORE_WORDS)), f"I know no other rhyme for {word}."]
+    for rhyme in left[: rng.choice((1, 1, 2, 3))]:
+        turns += [said(rng, rng.choice(MORE_WORDS)), f"{sentence(word)} also rhymes with {rhyme}."]
+    return turns
+
+
+MORE_WORDS = (
+    "another one",
+    "one more",
+    "another",
+    "one more please",
+    "another one please",
+    "do you have another one",
+    "and one more",
+    "give me another one",
+    "a different one",
+)
+
+
+ORDERED = {
+    "days of the week": wordplay.DAYS, "months of the year": wordplay.MONTHS,
+    "seasons": logic.SEASONS, "planets": tuple(wordplay.GROUPS["planets"]),
+    "letters of the alphabet": tuple(wordplay.LETTERS),
+}  # fmt: skip
+ASK_ORDERED = ("what are the {r}", "list the {r}", "name the {r}", "say the {r}", "the {r}",
+               "tell me the {r}", "the {r}, please", "can you list the {r}")  # fmt: skip
+OF_ORDERED = {
+    "back": ("and backwards", "backwards", "now backwards", "and in reverse", "in reverse order",
+             "now in reverse order", "and the other way round", "from the last to the first"),
+    "second": ("only every second one", "now every second one", "every other one"),
+    "first": ("now only the first three", "only the first three", "just the first three",
+              "the first three"),
+    "last": ("now only the last three", "only the last three", "just the last three",
+             "the last three"),
+    "upper": ("again in capitals", "in capitals", "now in capital letters"),
+    "many": ("how many are that", "how many are there", "count them", "how many is that"),
+}  # fmt: skip
+
+
+def in_order(rng: random.Random, held_out: bool) -> list[str]:
+    """A row that everybody knows, and what is then asked of it."""
+    while True:
+        name = rng.choice(tuple(ORDERED))
+        question = rng.choice(ASK_ORDERED).replace("{r}", name)
+        if reserved(f"in order {question}") == held_out:
+            break
+    row = list(ORDERED[name])
+    turns = [said(rng, question, name), f"The {name} are {listed(row)}."]
+    answers = {
+        "back": f"The {name} in reverse order are {listed(reversed(row))}.",
+        "second": f"Every second one, from {row[0]} on: {', '.join(row[::2])}.",
+        "first": f"The first three are {listed(row[:3])}.",
+        "last": f"The last three are {listed(row[-3:])}.",
+        "upper": f"THE {name.upper()} ARE {', '.join(row).upper()}.",
+        "many": f"There are {len(row)} {name}.",
+    }
+    ways = rng.sample(tuple(OF_ORDERED), rng.choice((1, 1, 2, 2, 3)))
+    for way in sorted(ways, key="many".__ne__):  # counted is the whole row
+        turns += [said(rng, rng.choice(OF_ORDERED[way])), answers[way]]
     return turns
 
 
@@ -342,8 +483,13 @@ def reworded(rng: random.Random, held_out: bool) -> list[str]:
 
 def said_again(rng: random.Random, held_out: bool) -> list[str]:
     asked = asked_of(
-        rng, rng.choice((wordplay.sizes, logic.days, logic.reading, logic.is_more)), held_out
-    )
+        rng,
+        rng.choice(
+            (wordplay.sizes, logic.days, logic.reading, logic.is_more, wordplay.opposites,
+             wordplay.calendar, wordplay.synonyms, wordplay.members)
+        ),
+        held_out,
+    )  # fmt: skip
     answer = asked.answer
     turns = [typed(rng, asked), answer]
     short = len(answer.split()) <= 8
@@ -373,13 +519,16 @@ REMARKS = {
     ("that is not what I asked", "not what i asked", "that was not my question",
      "you got me wrong"): (
         "I am sorry, then I did not understand you. Please ask it again in other words.",),
-    ("are you sure", "sure?", "really?", "is that true", "are you certain"): (
+    ("are you sure", "sure?", "really?", "is that true", "are you certain", "are you really sure",
+     "is that right", "is that correct", "r u sure"): (
         "As far as I know, yes. But I am a tiny model and can be wrong, so check what matters.",),
 }  # fmt: skip
 
 
 def remarks(rng: random.Random, held_out: bool) -> list[str]:
-    kind = rng.choice((logic.sample, wordplay.sample, definitions.sample, facts.sample))
+    kind = rng.choice(
+        (logic.sample, wordplay.sample, definitions.sample, facts.sample, lists.sample)
+    )
     turns = [turn["content"] for turn in kind(rng, held_out)][:2]
     words, answers = rng.choice(tuple(REMARKS.items()))
     return [*turns, said(rng, rng.choice(words)), mostly_first(rng, answers)]
@@ -444,7 +593,8 @@ def told(rng: random.Random, held_out: bool) -> list[str]:
 
 
 KINDS: dict[Talk, float] = {
-    countries: 14, products: 8, words: 10, rows: 9, things: 8, sounds: 4, methods: 18, itself: 8,
+    letters: 7, one_word: 5, more_rhymes: 5, in_order: 7,
+    countries: 14, products: 8, words: 12, rows: 9, things: 8, sounds: 4, methods: 18, itself: 8,
     another: 14, reworded: 9, said_again: 10, remarks: 12, told: 14,
 }  # fmt: skip
 
