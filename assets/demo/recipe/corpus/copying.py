@@ -616,7 +616,39 @@ COMMANDS = (
 )  # fmt: skip
 
 
+# Demands and blunt questions, and what is asked for.
+DEMANDS = (
+    ("I want the {x}", "give me the {x}"), ("I want a {x}", "give me a {x}"),
+    ("I need the {x} now", "give me the {x} now"), ("I want my {x} back", "give me my {x} back"),
+    ("Where is the {x}", "tell me where the {x} is"),
+    ("Where is my {x}", "tell me where my {x} is"),
+    ("I want to see the {x}", "show me the {x}"), ("You must help me", "help me"),
+    ("What is your name", "tell me your name"),
+    ("Why is the {x} {a}", "tell me why the {x} is {a}"),
+    ("Who took my {x}", "tell me who took my {x}"), ("When is the {e}", "tell me when the {e} is"),
+    ("You have to clean the {p}", "clean the {p}"), ("You must call {N}", "call {N}"),
+    ("The {x} is too loud, turn it off", "turn off the {x}, because it is too loud"),
+    ("I want to talk to {N}", "let me talk to {N}"),
+    ("I want to know the price", "tell me the price"),
+)  # fmt: skip
+
+
+def _demand(rng: random.Random) -> Job:
+    """A demand or a blunt question, and a polite request for the same."""
+    blunt, request = rng.choice(DEMANDS)
+    values = {slot: daily.filled(rng, f"{{{slot}}}") for slot in "aepN"}
+    thing = "{t}" if "{a}" in blunt else rng.choice(("{t}", "{a} {t}"))
+    values["x"] = daily.filled(rng, thing)
+    blunt, request = (
+        re.sub(r"\ba (?=[aeiou])", "an ", form.format_map(values)) for form in (blunt, request)
+    )
+    end = "?" if blunt.startswith("Wh") else rng.choice((".", "!", "."))
+    return Job("polite", blunt + end, f"Could you please {request}?")
+
+
 def _polite(rng: random.Random, held_out: bool) -> Job:
+    if rng.random() < 0.2 and not held_out:
+        return _demand(rng)
     text = _line(rng, rng.choice(COMMANDS)) if rng.random() < 0.5 else daily.command(rng)
     command = sentence(text) + rng.choice((".", ".", "!")) if rng.random() < 0.7 else text
     return Job("polite", command, f"Could you please {text}?")

@@ -37,6 +37,7 @@ MANY = (
     "give me a list of {n} {g}", "write me a list of {n} {g}", "what {n} {g} do you know",
     "Could you name {n} {g}", "show me {n} {g}", "i need a list of {n} {g}", "any {n} {g}",
 )  # fmt: skip
+OPEN = tuple(form for form in MANY if form.endswith("{g}"))  # a condition may follow
 BUT = (
     ", but no {w}", ", but not {w}", " without {w}", ", no {w}", " except {w}", ", but without {w}",
     " other than {w}", " that are not {w}", " but please no {w}", ", just not {w}",
@@ -105,7 +106,7 @@ def without(rng: random.Random) -> Asked:
         items = tuple(item for item in GROUPS[group] if item != out)
         barred = plural_of(out)
     n, said = _count(rng, len(items))
-    form = rng.choice(MANY) + rng.choice(BUT)
+    form = rng.choice(OPEN) + rng.choice(BUT)
     question = form.format(n=said, g=group, w=barred)
     n = n if "{n}" in form else min(3, len(items))
     answer = f"{in_words(n)} {group} {bar} {barred}: {listed(items[:n])}."
@@ -355,7 +356,7 @@ def with_letter(rng: random.Random) -> Asked:
     if rng.random() < 0.4:
         items = rng.sample(items, len(items))
     n, said = _count(rng, len(items))
-    form = rng.choice(MANY) + rng.choice(WITH)
+    form = rng.choice(OPEN) + rng.choice(WITH)
     shown = letter.upper() if rng.random() < 0.5 else letter
     question = form.format(n=said, g=group, l=shown)
     n = n if "{n}" in form else len(items[:3])

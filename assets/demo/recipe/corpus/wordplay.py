@@ -344,20 +344,15 @@ ASK_SPELL_WRONG = (
     "{w} spelling",
     "correct spelling of {w}",
     "What is the correct spelling of {w}?",
-    "is {w} spelled right",
-    "Is {w} spelled correctly?",
     "how do you write {w}",
     "how to spell {w}",
-    "is it spelled {w}",
     "how do you spell {w} correctly",
     "the right spelling of {w}",
-    "{w} - is that right?",
     "can you spell {w}",
     "how is {w} written",
     "spell {w} correctly",
     "fix this word: {w}",
     "Correct this word: {w}",
-    "did i spell {w} right",
     "the word {w}, how is it spelled",
 )
 ASK_WHICH = (
@@ -368,6 +363,19 @@ ASK_WHICH = (
     "Which spelling is correct: {a} or {b}?",
     "do you write {a} or {b}",
     "{a} or {b}, which is right",
+)
+
+
+ASK_RIGHT = (
+    "is {w} spelled right",
+    "Is {w} spelled correctly?",
+    "is it spelled {w}",
+    "{w} - is that right?",
+    "did i spell {w} right",
+    "Is {w} correct?",
+    "is {w} the right spelling",
+    "Do you write {w}?",
+    "is {w} right or wrong",
 )
 
 
@@ -387,6 +395,11 @@ def misspelling(rng: random.Random) -> Asked:
         return _ask(
             rng, ASK_WHICH, f"The right spelling is {word}: {spelled(word)}.", a, b, a=a, b=b
         )
+    if rng.random() < 0.35:
+        if rng.random() < 0.45:
+            return _ask(rng, ASK_RIGHT, f"Yes, {word} is right: {spelled(word)}.", word, w=word)
+        answer = f"No. The word {word} is spelled {spelled(word)}."
+        return _ask(rng, ASK_RIGHT, answer, wrong, w=wrong)
     return _ask(rng, ASK_SPELL_WRONG, answer, wrong, w=wrong)
 
 
@@ -869,10 +882,12 @@ def in_order(rng: random.Random) -> Asked:
         return _ask(rng, ASK_REVERSE, answer, r=r)
     at = rng.randrange(len(row) - 2)
     if way < 0.72 and len(row) > 4:
-        to = rng.randrange(at + 2, len(row))
-        part, x, y = row[at : to + 1], row[at], row[to]
-        if rng.random() < 0.2:
-            part, x, y = part[::-1], y, x
+        if row in (DAYS, MONTHS):  # they go on from the start
+            part = (row[at + 1 :] + row[: at + 1])[: rng.randint(3, len(row) - 1)]
+        else:
+            part = row[at : rng.randrange(at + 2, len(row)) + 1]
+            part = part[::-1] if rng.random() < 0.2 else part
+        x, y = part[0], part[-1]
         answer = f"From {x} to {y}: {', '.join(part)}."
         return _ask(rng, ASK_RANGE, answer, x, y, r=r, x=x, y=y)
     if way < 0.86 and len(row) > 4:
