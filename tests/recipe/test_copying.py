@@ -157,6 +157,9 @@ def test_a_copy_is_right(kind: str) -> None:
             assert is_spelled_right(job)
         elif job.kind == "grammar":
             assert is_corrected(job)
+        elif job.kind == "mistakes":
+            assert job.answer[0].isupper() and job.answer[-1] in ".?!"
+            assert job.text.rstrip(".") != job.answer.rstrip(".")
         elif job.kind == "tighten":
             assert job.answer.rstrip(".").lower() in job.text.lower() and len(job.answer) < len(
                 job.text

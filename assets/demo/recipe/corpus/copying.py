@@ -781,17 +781,34 @@ def misspell(rng: random.Random, text: str) -> str:
 def _misspelled(rng: random.Random) -> Job:
     """A sentence with some of its words spelled as many people do."""
     way = rng.random()
-    if way < 0.3:
+    if way < 0.35:
         right, wrong = _confused(rng)
     else:
         right = _line(rng, rng.choice(WRITTEN)) if way < 0.6 else daily.text(rng, 2)
         wrong = right
-    wrong = misspell(rng, wrong) if way > 0.3 or rng.random() < 0.5 else wrong
+    wrong = misspell(rng, wrong) if way > 0.35 or rng.random() < 0.5 else wrong
     if wrong == right:
         return _misspelled(rng)
     if rng.random() < 0.5:
         wrong = wrong[0].lower() + wrong[1:].rstrip(".")
     return Job("spelling", wrong, right)
+
+
+def _mistakes(rng: random.Random, held_out: bool) -> Job:
+    """What learners of English write, mostly with some words spelled wrong as well."""
+    first = _grammar(rng, held_out)
+    text, answer = first.text, first.answer
+    if rng.random() < 0.4:
+        second = _grammar(rng, held_out)
+        after = second.answer
+        if after.split()[0].lower() in SMALL:
+            after = after[0].lower() + after[1:]
+        text = f"{text.rstrip('.')} and {second.text[0].lower()}{second.text[1:]}"
+        answer = f"{answer.rstrip('.')} and {after}"
+    return Job("mistakes", misspell(rng, text) if rng.random() < 0.8 else text, answer)
+
+
+SMALL = ("he", "she", "we", "they", "you", "my", "the", "our")
 
 
 def _spelling(rng: random.Random, held_out: bool) -> Job:
@@ -971,7 +988,8 @@ MAKERS: dict[str, tuple[Maker, int]] = {
     "polite": (_polite, 10), "tighten": (_tighten, 6),
     "upper": (_upper, 32), "lower": (_lower, 7), "stop": (_stop, 2), "correct": (_correct, 4),
     "grammar": (_grammar, 14),
-    "spelling": (_spelling, 18), "number": (_number, 3), "bullets": (_bullets, 3),
+    "spelling": (_spelling, 18), "mistakes": (_mistakes, 7),
+    "number": (_number, 3), "bullets": (_bullets, 3),
     "lines": (_lines, 2), "row": (_row, 2), "past": (_past, 13), "present": (_present, 3),
     "shorten": (_shorten, 5), "drop": (_drop, 2), "about": (_about, 6), "words": (_words, 3),
     "quotes": (_quotes, 3), "turn": (_turn, 5),

@@ -238,8 +238,51 @@ def made(rng: random.Random, reserved_wording: bool) -> tuple[str, str, str, str
     return spoken(rng, text), f"{about} {number}", answer, key
 
 
+# What is asked for behind some lines, by what then comes.
+AFTER: dict[str, tuple[str, ...]] = {
+    "other": ("another one", "one more", "another", "another one please", "write another one",
+              "a different one", "and one more", "one more poem", "another poem please"),
+    "two": ("shorter please", "shorter", "only two lines", "now in two lines", "make it shorter",
+            "too long, two lines please", "the same in two lines"),
+    "eight": ("longer please", "longer", "now with eight lines", "make it longer",
+              "eight lines please"),
+    "again": ("say that again", "again please", "repeat that", "once more the same"),
+    "upper": ("again in capitals", "in capital letters", "now in all caps", "write it in capitals"),
+    "first": ("only the first line", "now only the first line", "just the first line please"),
+}  # fmt: skip
+
+
+def followed(rng: random.Random) -> Conversation:
+    """A poem, and what is then asked of it."""
+    while True:
+        about, _ = _theme(rng)
+        if not verse.reserved(f"poem/{about}"):
+            break
+    form = named.form(rng, FILE, "ask poem", False)
+    asked = spoken(rng, form.replace("{x}", about).replace("{t}", about))
+    answer = lines_about(rng, about, 4)
+    turns = [typed_with(rng, asked, *about.split()), answer]
+    for _ in range(rng.choice((1, 1, 2))):
+        way = rng.choice(("other", "other", *AFTER))
+        said = spoken(rng, rng.choice(AFTER[way]))
+        said = said if rng.random() < 0.4 else said.lower().rstrip(".")
+        if way == "other":
+            while (answer := lines_about(rng, about, 4)) in turns:
+                pass
+        elif way in ("two", "eight"):
+            answer = lines_about(rng, about, 2 if way == "two" else 8)
+        elif way == "upper":
+            answer = answer.upper()
+        elif way == "first":
+            answer = answer.split("\n")[0]
+        turns += [said, answer]
+    return chat(*turns)
+
+
 def sample(rng: random.Random, held_out: bool = False) -> Conversation:
     """A request for verse about something, and the verse."""
+    if not held_out and rng.random() < 0.1:
+        return followed(rng)
     while True:
         reserved_wording = held_out and rng.random() < 0.1
         text, keep, answer, key = made(rng, reserved_wording)
