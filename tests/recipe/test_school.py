@@ -9,7 +9,7 @@ import re
 
 import pytest
 
-from assets.demo.recipe.corpus import arithmetic, code, lists, tables, wordplay
+from assets.demo.recipe.corpus import arithmetic, code, lists, quantities, tables, wordplay
 from assets.demo.recipe.corpus.school import reserved
 from assets.demo.recipe.corpus.text import Conversation
 
@@ -229,14 +229,14 @@ def test_what_is_said_many_times_is_said_as_often_as_asked() -> None:
         assert len(re.split(r", |\n", said.strip(":.\n"))) == n, asked
 
 
-@pytest.mark.parametrize("kind", [arithmetic.percents, arithmetic.rounding, arithmetic.rows])
+@pytest.mark.parametrize("kind", [quantities.percentages, arithmetic.rounding, arithmetic.rows])
 def test_percent_rounding_and_rows_are_right(kind: object) -> None:
     rng = random.Random(3)
     for _ in range(300):
         asked = kind(rng)  # type: ignore[operator]
         numbers = [int(n) for n in re.findall(r"\d+", asked.question)]
         result = int(re.findall(r"\d+", asked.answer.rpartition(" is ")[2])[-1])
-        if kind is arithmetic.percents:
+        if kind is quantities.percentages:
             share = int(re.findall(r"(\d+)% of", asked.answer)[-1])
             (whole,) = {int(n) for n in re.findall(r"% of (\d+)", asked.answer)}
             assert {share, whole} <= set(numbers) and result * 100 == share * whole, asked
@@ -273,6 +273,33 @@ def test_a_few_lines_of_python_do_what_was_asked() -> None:
         elif count and "squares" not in asked.question and "numbers" in asked.question:
             assert lines == [str(i) for i in range(int(count[1]), int(count[2]) + 1)], asked
         assert lines[0] in asked.answer.rpartition("```")[2], asked
+
+
+def test_what_is_told_last_is_what_comes_out() -> None:
+    rng = random.Random(8)
+    kinds = (quantities.stories, quantities.rates, quantities.conversions, quantities.discounts,
+             quantities.parts_of)  # fmt: skip
+    for kind in kinds:
+        for _ in range(400):
+            asked = kind(rng)
+            working, _, last = asked.answer.rpartition(". ")
+            results = re.findall(r"(?:=|makes?|is|and) (\d+)(?![\d%])", working)
+            assert not re.search(r"[{}\[\]]|  ", asked.question + asked.answer), asked
+            told = re.findall(r"\d+", last)
+            # A unit that has just so many of the smaller one needs no working.
+            assert not results or told[-1] in results or told[0] in results, asked
+
+
+def test_a_follow_up_takes_the_last_result() -> None:
+    rng, checked = random.Random(9), 0
+    for turns in [arithmetic._chain(rng) for _ in range(300)]:
+        for before, after in zip(turns[1::2], turns[3::2], strict=False):
+            last = re.search(r"last result was (\d+)", after["content"])
+            assert last and re.findall(r"\d+", before["content"].split(". ")[0] + before["content"])
+            results = re.findall(r"(?:=|is) (\d+)", before["content"])
+            assert last[1] in results, turns
+            checked += 1
+    assert checked > 300
 
 
 def test_change_in_cents_is_right() -> None:
