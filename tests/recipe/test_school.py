@@ -6,6 +6,8 @@ import contextlib
 import io
 import random
 import re
+from pathlib import Path
+from string import Template
 
 import pytest
 
@@ -34,7 +36,8 @@ def test_a_sample_is_a_conversation_in_plain_ascii(module: object, held_out: boo
             text = turn["content"]
             assert text.strip() and text.isascii(), text
             if "```" not in text:
-                assert not re.search(r"[{}$]|  ", text), text
+                # What a program prints may be a dictionary.
+                assert not re.search(r"\$|  " if module is code else r"[{}$]|  ", text), text
         answer = turns[-1]["content"]
         if "vowel" not in answer and "```" not in answer:
             assert not re.search(r"\ba (?!and|are|in|of)[aeio]\w|\ban [b-df-gj-np-tvwz]", answer), (
@@ -310,3 +313,52 @@ def test_change_in_cents_is_right() -> None:
         paid = next(int(n) for n in re.findall(r"(?<![\d.])\d+(?![\d.]*\d)", asked.question))
         left = float(re.findall(r"So (\d+\.\d\d)", asked.answer)[0])
         assert round(paid - price, 2) == left, asked
+
+
+class Tree:
+    """What stands in for the web page that a program fetches."""
+
+    def __enter__(self) -> io.BytesIO:
+        return io.BytesIO(b"page")
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+def test_every_snippet_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    monkeypatch.setattr("urllib.request.urlopen", lambda _: Tree())
+    (tmp_path / "notes.txt").write_text("one\ntwo\n", encoding="utf-8")
+    rng = random.Random(4)
+    for snippet in code.SNIPPETS:
+        for _ in range(4):
+            lines = Template(snippet.code).substitute(code._values(rng))
+            typed = iter([*map(str, range(1, 11))] if "guess" in lines else ["3", "4", "quit"])
+            if "while True" in lines:
+                typed = iter(["quit"])
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                exec(lines, {"input": lambda _: next(typed), "__name__": "__main__"})  # noqa: B023
+            assert printed.getvalue() or 'open("' in lines or "input" in lines, snippet.name
+    assert len(code.SNIPPETS) > 100
+
+
+def test_what_is_asked_of_a_function_is_answered_by_code_that_runs() -> None:
+    rng, checked = random.Random(5), 0
+    for _ in range(6):
+        for function in code.FUNCTIONS:
+            asked, answer = code.after_function(rng, function, function.names[0])
+            assert not re.search(r"[{}|]", asked), asked
+            world: dict[str, object] = {}
+            exec(function.written(function.names[0]), world)
+            if gives := re.fullmatch(r"(\w+\(.*\)) gives (.*)\.", answer):
+                assert repr(eval(gives[1], world)) == gives[2]
+            if program := re.search(r"```python\n(.*?)```", answer, re.DOTALL):
+                with contextlib.redirect_stdout(io.StringIO()) as printed:
+                    exec(program[1], world)
+                said = re.search(r"This prints (.*)\.$", answer)
+                if said and "random" not in function.code:
+                    assert said[1] == printed.getvalue().rstrip("\n"), function.name
+                elif "Here it is as" not in answer and "random" not in function.code:
+                    assert repr(eval(function.call, world)) == function.result, function.name
+                checked += 1
+    assert checked > 300
