@@ -82,7 +82,12 @@ ASK_BIRTHDAY = (
     "{v} for {n}, my {k}, who [turns|will be] {a}. {He} loves {t}",
     "[poem|verse|rhyme] for the {a}th birthday of my {k} {n}, who loves {t}",
 )  # fmt: skip
-BIRTHDAY = ("a birthday verse", "a birthday poem", "a short birthday rhyme", "birthday verse")
+AGES = {
+    ("grandfather", "grandmother", "grandpa", "grandma"): (55, 99),
+    ("father", "mother", "dad", "mum", "uncle", "aunt", "husband", "wife"): (28, 79),
+    ("brother", "sister", "son", "daughter", "nephew", "niece"): (4, 40),
+}
+BIRTHDAY = ("a birthday verse", "a birthday poem", "a short birthday rhyme", "a birthday rhyme")
 ASK_LOVE = (
     "[write|make|] [a |]love poem to {t}", "[write |]a love poem [to|for|about] {t}",
     "a love letter in verse to {t}",
@@ -178,8 +183,8 @@ def _hero(rng: random.Random) -> Wish:
 def _slots(rng: random.Random, wish: Wish, kind: str) -> None:
     """What fills the slots of a kind, into `wish`."""
     slots = wish.slots
-    he, him, his, _ = named.IT[wish.pronoun]
-    slots.update(he=he, him=him, his=his, h=wish.name or f"the {wish.hero}")
+    he, him, his, himself = named.IT[wish.pronoun]
+    slots.update(he=he, him=him, his=his, himself=himself, h=wish.name or f"the {wish.hero}")
     helpers = [x for x in named.HELPERS if x.split()[-1] not in f"{wish.hero} {wish.name}"]
     helper = rng.choice(helpers)
     slots.update({"f": f"the {helper.split()[-1]}", "a f": with_article(helper)})
@@ -218,7 +223,7 @@ def _opening(rng: random.Random, wish: Wish, told: str) -> str:
     where = f"{sentence(wish.place)} " if wish.place else ""
     if where:
         begin = f"{where}there lived"
-    comma = "," if named_ and deed.startswith("who") else ""
+    comma = "," if named_ and (deed.startswith("who") or "whose" in named_) else ""
     return f"{begin} {wish.noun}{named_}{comma} {deed}."
 
 
@@ -279,8 +284,10 @@ def story(rng: random.Random) -> Made:
 
 def _told(rng: random.Random, wish: Wish, lines: dict[str, tuple[str, ...]]) -> str:
     said = [_opening(rng, wish, rng.choice(lines["told"]))]
-    said += [filled(part, wish.slots) for part in rng.choice(lines["arc"]).split(" / ")]
-    said.append(filled(rng.choice(lines[wish.mood or "happy"]), wish.slots))
+    arcs = [(arc, "") for arc in lines["arc"]] + [(arc, "2") for arc in lines.get("arc2", ())]
+    arc, own = rng.choice(arcs)
+    said += [filled(part, wish.slots) for part in arc.split(" / ")]
+    said.append(filled(rng.choice(lines[f"{wish.mood or 'happy'}{own}"]), wish.slots))
     if wish.child:
         said.append(f"Good night, {wish.child}!")
     elif wish.mood and not wish.last and rng.random() < 0.25:
@@ -329,7 +336,11 @@ def pair(rng: random.Random) -> Made:
     asked = asking(rng, rng.choice((*ASK[:6], "{who}", "{who}")), words) + post
     arc = rng.choice(read_sections(FILE)["pair"])
     if both:
-        arc = arc.replace("one of them", f"the {one}").replace("the one", f"the {one}")
+        arc = (
+            arc.replace("The one", f"The {one}")
+            .replace("one of them", f"the {one}")
+            .replace("the one", f"the {one}")
+        )
         arc = arc.replace("the other never", f"the {other} never").replace(
             "the other", f"the {other}"
         )
@@ -374,7 +385,8 @@ def birthday(rng: random.Random) -> Made:
     name = asked_name(rng, he)
     while known_pronoun(name) not in ("", he):
         name = asked_name(rng, he)
-    age = rng.choice((10 * rng.randint(2, 9), rng.randint(4, 99)))
+    low, high = AGES[next(key for key in AGES if kin in key)]
+    age = rng.choice((rng.randint(low, high), rng.randint(low // 10 + 1, high // 10) * 10))
     thing, _, many = rng.choice(listed_in("loves")).partition(" ~")
     form = rng.choice(ASK_BIRTHDAY)
     th = {1: "st", 2: "nd", 3: "rd"}.get(age % 10 if age // 10 != 1 else 0, "th")
