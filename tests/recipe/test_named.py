@@ -114,7 +114,8 @@ def test_verse_has_its_subject_and_its_lines() -> None:
         if kind == "limerick":
             assert len(lines) == 5 and re.sub("^my ", "", subject) in lines[0]
         elif kind == "haiku":
-            assert len(lines) == 3 and subject.lower() in lines[0].lower()
+            bare = re.sub("^(an?|the) ", "", subject.lower())  # left out of a line that is full
+            assert len(lines) == 3 and bare in lines[0].lower()
         else:
             number = re.search(r"(?i)\b(two|three|four|six|eight|ten|2|3|4|6|8|10)[ -]+line", asked)
             number = number or re.search(

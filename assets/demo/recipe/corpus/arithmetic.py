@@ -9,206 +9,21 @@ reserved.
 from __future__ import annotations
 
 import random
+import re
 
+from assets.demo.recipe.corpus import quantities
+from assets.demo.recipe.corpus.quantities import FOOD, MONEY, PEOPLE, PRICED, THINGS, someone
 from assets.demo.recipe.corpus.school import Asked, Kinds, reserved, typed
-from assets.demo.recipe.corpus.subjects import rare_name
+from assets.demo.recipe.corpus.steps import MEANS, Step, several, step
+from assets.demo.recipe.corpus.steps import added as added
+from assets.demo.recipe.corpus.steps import divided as divided
+from assets.demo.recipe.corpus.steps import in_words as in_words
+from assets.demo.recipe.corpus.steps import key_of as key_of
+from assets.demo.recipe.corpus.steps import multiplied as multiplied
+from assets.demo.recipe.corpus.steps import solved as solved
+from assets.demo.recipe.corpus.steps import taken as taken
+from assets.demo.recipe.corpus.steps import worked as worked
 from assets.demo.recipe.corpus.text import Conversation, chat, listed, sentence, with_article
-
-ONES = (
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-    "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
-    "nineteen",
-)  # fmt: skip
-TENS = (
-    "zero", "ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety",
-)  # fmt: skip
-
-
-def in_words(number: int) -> str:
-    """`forty-seven`, for numbers from 0 to 100."""
-    if number < 20:
-        return ONES[number]
-    if number == 100:
-        return "one hundred"
-    return TENS[number // 10] + (f"-{ONES[number % 10]}" if number % 10 else "")
-
-
-# --- the steps ---------------------------------------------------------------------------------
-
-
-def key_of(a: int, sign: str, b: int, wording: str) -> str:
-    """What a calculation is kept apart by: its numbers, or for a fact its wording."""
-    low, high = sorted((a, b))
-    if sign == "+" and high > 9:
-        return f"{low} + {high}"
-    if sign == "-" and not (high < 20 and low < 10):
-        return f"{high} - {low}"
-    return f"{a} {sign} {b}|{wording}"
-
-
-def added(a: int, b: int) -> str:
-    """The steps of `a + b`, and the result."""
-    total, low, high = a + b, min(a, b), max(a, b)
-    if low == 0:
-        return f"{a} + {b} = {total}. Adding zero changes nothing."
-    if low == 100:
-        return "100 + 100 = 200. Two hundreds make 200."
-    if high == 100:
-        return f"{a} + {b} = {total}. A hundred and {low} more make {total}."
-    if low == 1 and high < 10:
-        return f"{a} + {b} = {total}. The number after {high} is {total}."
-    if total <= 10:
-        steps = ", ".join(str(n) for n in range(high + 1, total + 1))
-        return f"{a} + {b} = {total}. Counting on from {high}: {steps}."
-    if high < 10:
-        return (
-            f"{a} + {b} = {total}, because {high} + {10 - high} = 10 and {total - 10} more "
-            f"make {total}."
-        )
-    ones = a % 10 + b % 10
-    text = f"The ones first: {a % 10} + {b % 10} = {ones}. "
-    tens = [n // 10 for n in (a, b) if n > 9]
-    if ones > 9:
-        text += f"That is {ones - 10}, and 1 to carry. "
-        tens.append(1)
-    if len(tens) == 1:
-        text += f"The tens stay {tens[0]}. "
-    else:
-        text += f"Then the tens: {tens[0]} + {tens[1]} = {tens[0] + tens[1]}"
-        # One step at a time: three numbers at once are too much for a tiny model.
-        text += f", and 1 more is {sum(tens)}. " if len(tens) == 3 else ". "
-    return f"{text}{_together(total)}, so {a} + {b} = {total}."
-
-
-def _together(total: int) -> str:
-    """`That makes 8 tens and 5 ones`: the digits of the result in their order."""
-    tens, ones = divmod(total, 10)
-    return (
-        f"That makes {tens} ten{'' if tens == 1 else 's'} and {ones} one{'' if ones == 1 else 's'}"
-    )
-
-
-def taken(a: int, b: int) -> str:
-    """The steps of `a - b`, and the result."""
-    if a < b:
-        return (
-            f"{b} is larger than {a}, so the result is below zero. I turn it around: {b} - {a}. "
-            f"{taken(b, a)} And {a} - {b} = -{b - a}, that is minus {b - a}."
-        )
-    rest = a - b
-    if b == 0:
-        return f"{a} - 0 = {a}. Taking away zero changes nothing."
-    if rest == 0:
-        return f"{a} - {b} = 0. A number minus itself is always 0."
-    if b == 1:
-        return f"{a} - 1 = {rest}. The number before {a} is {rest}."
-    if a < 20 and b < 10 and rest < 10:
-        steps = ", ".join(f"{a} - {n} = {a - n}" for n in range(1, b + 1))
-        return f"One by one: {steps}. So {a} - {b} = {rest}."
-    if a == 100 and b % 10 == 0:
-        return f"100 is 10 tens, and 10 tens minus {b // 10} tens are {rest // 10} tens. " + (
-            f"So 100 - {b} = {rest}."
-        )
-    if a == 100:
-        text = f"100 is 9 tens and 10 ones. The ones first: 10 - {b % 10} = {rest % 10}. "
-        tens = [9]
-    elif a % 10 < b % 10:
-        text = (
-            f"The ones first: {a % 10} is less than {b % 10}, so I borrow a ten: "
-            f"{a % 10 + 10} - {b % 10} = {rest % 10}. "
-        )
-        tens = [a // 10, 1]
-    else:
-        text = f"The ones first: {a % 10} - {b % 10} = {rest % 10}. "
-        tens = [a // 10]
-    if b > 9:
-        tens.append(b // 10)
-    if len(tens) == 1:
-        text += f"The tens stay {tens[0]}. "
-    else:
-        text += f"Then the tens: {tens[0]} - {tens[1]} = {tens[0] - tens[1]}"
-        left = tens[0] - tens[1]
-        text += f", and {left} - {tens[2]} = {left - tens[2]}. " if len(tens) == 3 else ". "
-    return f"{text}{_together(rest)}, so {a} - {b} = {rest}."
-
-
-def multiplied(a: int, b: int) -> str:
-    """`a x b` within the tables, and why."""
-    product = a * b
-    if 0 in (a, b):
-        return f"{a} x {b} = 0. Zero times any number is zero."
-    if 1 in (a, b):
-        return f"{a} x {b} = {product}. One times a number is the number itself."
-    if 10 in (a, b):
-        other = a if b == 10 else b
-        return f"{a} x {b} = {product}. Ten times {other} is {other} with a zero at its end."
-    if max(a, b) > 12:
-        high, low = max(a, b), min(a, b)
-        tens, ones = high - high % 10, high % 10
-        if not ones:
-            return f"{tens // 10} x {low} = {tens // 10 * low}. With a zero, {a} x {b} = {product}."
-        return (
-            f"{tens} x {low} = {tens * low}, and {ones} x {low} = {ones * low}. "
-            f"{tens * low} and {ones * low} make {product}. So {a} x {b} = {product}."
-        )
-    if max(a, b) > 10:
-        high, low = max(a, b), min(a, b)
-        return (
-            f"{a} x {b} = {product}, because 10 x {low} = {10 * low} and {high - 10} x {low} = "
-            f"{(high - 10) * low}, together {product}."
-        )
-    if a == 2:
-        return f"2 x {b} = {product}, because twice {b} is {b} and {b} more."
-    return f"{row(min(a, b), max(a, b))}. So {a} x {b} = {product}."
-
-
-def row(times: int, b: int) -> str:
-    """The table of `b` as far as it is needed: `1 x 4 = 4, 2 x 4 = 8, 3 x 4 = 12`."""
-    return ", ".join(f"{n} x {b} = {n * b}" for n in range(1, times + 1))
-
-
-def divided(a: int, b: int) -> str:
-    """`a / b` as on paper, with what is left over: where a digit says that there are tens, these
-    come first. The rest goes up the table, as products do, for a small model knows no quotients by
-    heart."""
-    times, left = divmod(a, b)
-    if b == 1:
-        return f"{a} / 1 = {a}. Divided by one, a number stays the same."
-    if a == 0:
-        return f"0 / {b} = 0. Zero shared among {b} is zero for each."
-    if not times:
-        return f"{b} is more than {a}. So {a} / {b} = 0 with a remainder of {left}."
-    ends = f"So {a} / {b} = {times}{f' with a remainder of {left}' if left else ''}."
-    text, rest = "", a
-    if b < 10 and times >= 10:
-        tens, over = divmod(a // 10, b)
-        rest = over * 10 + a % 10
-        text = f"The tens first: {a // 10} / {b} = {tens}"
-        if not over:
-            remain = f", and {left} {'is' if left == 1 else 'are'} left over" if left else ""
-            return f"{text}. Then the ones: {rest} / {b} = {rest // b}{remain}. {ends}"
-        text += f", and {over} {'ten is' if over == 1 else 'tens are'} left over. "
-        text += f"With the ones that is {rest}. "
-    text += row(rest // b, b)
-    if left:
-        text += f", {rest // b + 1} x {b} = {(rest // b + 1) * b}. That is too much. "
-        text += f"{rest} is {rest - left} and {left}"
-    return f"{text}. {ends}"
-
-
-def worked(a: int, sign: str, b: int) -> str:
-    """The steps and the result of any of the four."""
-    way = {"+": added, "-": taken, "x": multiplied, "/": divided}[sign]
-    return way(a, b)
-
-
-def solved(a: int, sign: str, b: int) -> str:
-    """A whole answer: what is asked first, unless the steps begin with it."""
-    steps = worked(a, sign, b)
-    if steps.startswith(f"{a} {sign} {b} "):
-        return steps
-    return f"Let me work out {a} {sign} {b}. {steps}"
-
 
 # --- the four, asked -----------------------------------------------------------------------------
 
@@ -381,17 +196,6 @@ DOUBLES = (
     "What is the double of {a}?", "How much is twice {a}?", "What do you get if you double {a}?",
     "Can you double {a}?", "{a} doubled", "What is {a} doubled?",
 )  # fmt: skip
-HALVES = (
-    "Half of {a}", "What is half of {a}?", "How much is half of {a}?", "Halve {a}.",
-    "What is the half of {a}?", "Can you halve {a}?", "What's half of {a}?",
-    "Work out half of {a}.",    "What do you get if you halve {a}?", "{a} halved", "1/2 of {a}",
-)  # fmt: skip
-PARTS = (
-    "What is {part} of {a}?", "{part} of {a}", "How much is {part} of {a}?",
-    "Work out {part} of {a}.", "What's {part} of {a}?", "Calculate {part} of {a}.",
-    "Can you work out {part} of {a}?",
-)  # fmt: skip
-NAMES_OF_PARTS = {3: "third", 4: "quarter", 5: "fifth", 6: "sixth", 8: "eighth", 10: "tenth"}
 
 
 def doubles(rng: random.Random) -> Asked:
@@ -401,71 +205,19 @@ def doubles(rng: random.Random) -> Asked:
     return Asked(key_of(a, "+", a, wording), wording.format(a=a), answer)
 
 
-def halves(rng: random.Random) -> Asked:
-    way = rng.random()
-    if way < 0.3:
-        a = 10 * rng.randint(1, 10)
-    else:
-        a = rng.randint(1, 50) * 2 if way < 0.88 else rng.randint(1, 49) * 2 + 1
-    wording = rng.choice(HALVES)
-    half = a // 2
-    if a > 20 and a % 10:
-        tens, rest = a - a % 10, a % 10
-        more = f"{rest // 2}{'.5' if a % 2 else ''}"
-        result = f"{half}{'.5' if a % 2 else ''}"
-        text = (
-            f"{a} is {tens} and {rest}. Half of {tens} is {tens // 2}, and half of {rest} is "
-            f"{more}. {tens // 2} and {more} make {result}. So half of {a} is {result}."
-        )
-    elif a % 2:
-        text = f"Half of {a} is {half}.5, because {a} is odd: {half} for each, and a half more."
-    else:
-        text = f"Half of {a} is {half}, because {half} and {half} make {a}."
-    return Asked(f"half {a}" if a > 20 else f"half {a}|{wording}", wording.format(a=a), text)
-
-
 def rounds(rng: random.Random) -> Asked:
-    """Doubles and halves of round numbers beyond 100."""
+    """Doubles of round numbers beyond 100."""
     a = 10 * rng.randint(11, 50) if rng.random() < 0.5 else 100 * rng.randint(1, 10)
-    double = rng.random() < 0.5
-    if not double:
-        a = a * 2 if a < 500 else a
-    wording = rng.choice(DOUBLES if double else HALVES)
-
-    def done(number: int) -> int:
-        return number * 2 if double else number // 2
-
-    called = "double" if double else "half of"
+    wording = rng.choice(DOUBLES)
     hundreds, rest = a - a % 100, a % 100
     if rest and hundreds:
         answer = (
-            f"{a} is {hundreds} and {rest}. {sentence(called)} {hundreds} is {done(hundreds)}, and "
-            f"{called} {rest} is {done(rest)}. {done(hundreds)} and {done(rest)} make {done(a)}. "
-            f"So {called} {a} is {done(a)}."
+            f"{a} is {hundreds} and {rest}. Double {hundreds} is {2 * hundreds}, and double {rest} "
+            f"is {2 * rest}. {2 * hundreds} and {2 * rest} make {2 * a}. So double {a} is {2 * a}."
         )
     else:
-        whole, parts = (done(a), a) if double else (a, done(a))
-        answer = f"{sentence(called)} {a} is {done(a)}, because {parts} and {parts} make {whole}."
-    return Asked(f"{called} {a}|{wording}", wording.format(a=a), answer)
-
-
-def parts(rng: random.Random) -> Asked:
-    by = rng.choice(tuple(NAMES_OF_PARTS))
-    part = rng.randint(1, 12)
-    a, name = by * part, NAMES_OF_PARTS[by]
-    article = "an" if name == "eighth" else "a"
-    wording = rng.choice(PARTS)
-    question = sentence(wording.format(part=f"{rng.choice((article, article, 'one'))} {name}", a=a))
-    three = by == 4 and rng.random() < 0.25
-    if three:
-        question = sentence(wording.format(part="three quarters", a=a))
-        answer = (
-            f"Three quarters of {a} is {3 * part}. One quarter of {a} is {part}, because "
-            f"{a} / 4 = {part}, and 3 x {part} = {3 * part}."
-        )
-    else:
-        answer = f"{sentence(article)} {name} of {a} is {part}, because {a} / {by} = {part}."
-    return Asked(f"part {by} {a} {three}|{wording}", question, answer)
+        answer = f"{a} and {a} make {2 * a}. So double {a} is {2 * a}."
+    return Asked(f"double {a}|{wording}", wording.format(a=a), answer)
 
 
 # --- counting ------------------------------------------------------------------------------------
@@ -742,70 +494,8 @@ def number_words(rng: random.Random) -> Asked:
     return Asked(question, question, f"{sentence(word)} in digits is {a}.{made}", (word,))
 
 
-# --- time ----------------------------------------------------------------------------------------
-
-UNITS = (
-    # larger, smaller, how many, most of the larger
-    ("week", "day", 7, 12), ("day", "hour", 24, 4), ("hour", "minute", 60, 10),
-    ("minute", "second", 60, 10), ("year", "month", 12, 12),
-)  # fmt: skip
-TIMES_DOWN = (
-    "How many {small} are in {large}?", "How many {small} are there in {large}?",
-    "How many {small} does {large} have?", "{large} in {small}", "How many {small} make {large}?",
-    "What is {large} in {small}?", "Convert {large} to {small}.", "How long is {large} in {small}?",
-)  # fmt: skip
-TIMES_UP = (
-    "How many {large} are {small}?", "What is {small} in {large}?", "Convert {small} to {large}.",
-    "{small} in {large}", "How long is {small} in {large}?", "How many {large} do {small} make?",
-)  # fmt: skip
-TIME_FACTS = (
-    ("half an hour", "minutes", "Half an hour has 30 minutes, because an hour has 60 minutes."),
-    ("a quarter of an hour", "minutes", "A quarter of an hour has 15 minutes: 60 / 4 = 15."),
-    ("half a day", "hours", "Half a day has 12 hours, because a day has 24 hours."),
-    ("half a year", "months", "Half a year has 6 months, because a year has 12 months."),
-    ("half a minute", "seconds", "Half a minute has 30 seconds, because a minute has 60 seconds."),
-    ("an hour and a half", "minutes", "An hour and a half has 90 minutes: 60 and 30 more."),
-    ("two and a half hours", "minutes", "Two and a half hours have 150 minutes: 120 and 30 more."),
-    ("a weekend", "days", "A weekend has two days, Saturday and Sunday."),
-    ("three quarters of an hour", "minutes", "Three quarters of an hour have 45 minutes."),
-)
-
-
-def _count(number: int, unit: str) -> str:
-    return f"{number} {unit}{'' if number == 1 else 's'}"
-
-
-def times(rng: random.Random) -> Asked:
-    if rng.random() < 0.2:
-        large, small, answer = rng.choice(TIME_FACTS)
-        question = sentence(rng.choice(TIMES_DOWN).format(large=large, small=small))
-        if large.startswith(("two", "three")):
-            question = question.replace(" does ", " do ")
-        return Asked(question, question, answer)
-    big, little, each, most = rng.choice(UNITS)
-    n = rng.randint(2, most)
-    each_has = f"{'An' if big == 'hour' else 'A'} {big} has {each} {little}s"
-    total = n * each
-    why = f"{each_has}, and {n} x {each} = {total}."
-    if rng.random() < 0.65:
-        wording = rng.choice(TIMES_DOWN).replace(" does ", " do ")
-        question = wording.format(large=_count(n, big), small=f"{little}s")
-        answer = f"{_count(n, big)} are {total} {little}s. {why}"
-    else:
-        wording = rng.choice(TIMES_UP)
-        question = wording.format(large=f"{big}s", small=f"{total} {little}s")
-        answer = f"{total} {little}s are {_count(n, big)}. {why}"
-    return Asked(question, question, answer)
-
-
 # --- word problems -------------------------------------------------------------------------------
 
-BOYS = ("Tom", "Ben", "Sam", "Max", "Leo", "Paul", "Noah", "Adam", "Omar", "Finn")
-GIRLS = ("Anna", "Mia", "Lily", "Emma", "Nora", "Lucy", "Ella", "Zoe", "Sara", "Maya")
-PEOPLE = (
-    *((name, "he", "his") for name in BOYS),
-    *((name, "she", "her") for name in GIRLS),
-)  # fmt: skip
 PROBLEMS = (
     # sign, the story and the question, what follows from it; {c} is the result
     ("+", "{n} has {a} {t}. {he} gets {b} more. How many {t} does {n} have now?",
@@ -883,19 +573,10 @@ PROBLEMS = (
     ("/", "{b} people pay {a} coins together, and all pay the same. How much does each pay?",
      "Each pays {c} coins.", "coins"),
 )  # fmt: skip
-MEANS = {"+": "add", "-": "subtract", "x": "multiply", "/": "divide"}
 
 
 # What happens to the things that somebody has: the sign, the verb now, after "he" and in the past,
 # and what it may happen to.
-FOOD = (
-    "apples pears plums cookies sweets grapes cakes eggs carrots bananas cherries nuts oranges "
-    "pizzas sandwiches strawberries chocolates muffins tomatoes"
-)
-THINGS = (
-    "marbles stickers books cards shells stamps coins pens balloons buttons beads blocks pencils "
-    "balls hats cups toys stones keys candles flowers socks chairs shirts dollars euros tickets"
-)
 DEEDS = (
     ("-", "eat", "eats", "ate", FOOD), ("-", "eat", "eats", "ate", FOOD),
     ("-", "give away", "gives away", "gave away", f"{FOOD} {THINGS}"),
@@ -1020,27 +701,6 @@ def grouped_problems(rng: random.Random) -> Asked:
     return Asked(key_of(c, "/", a, key), question, answer)
 
 
-def step(a: int, sign: str, b: int) -> str:
-    """One of several steps, with what is worked out in front of it."""
-    steps = worked(a, sign, b)
-    return steps if steps.startswith(f"{a} {sign} {b} ") else f"{a} {sign} {b}. {steps}"
-
-
-Step = tuple[int, str, int]
-
-
-def several(question: str, steps: list[Step], closing: str, lead: str = "") -> Asked | None:
-    """A question that takes these steps; none where only some of them are reserved."""
-    keys = [key_of(*one, question) for one in steps]
-    pairs = [key for key in keys if "|" not in key]
-    if len({reserved(key) for key in pairs}) > 1:
-        return None
-    said = [f"{'Then' if i else 'First'} {step(*one)}" for i, one in enumerate(steps)]
-    if len(steps) == 1:
-        lead, said = f"Here we {MEANS[steps[0][1]]}: ", [step(*steps[0])]
-    return Asked((pairs or keys)[0], sentence(question), f"{lead}{' '.join(said)} {closing}")
-
-
 # What is worked out, and its two steps in their order ("r" is the result of the first).
 ORDERS = (
     ("{a} + {b} {x} {c}", "b x c", "a + r"), ("{a} + {b} {x} {c}", "b x c", "a + r"),
@@ -1112,12 +772,6 @@ def sums_of_three(rng: random.Random) -> Asked:
     return several(question, steps, closing, "From left to right. ") or sums_of_three(rng)
 
 
-MONEY = ("euros", "dollars", "pounds", "coins")
-PRICED = (
-    "ticket", "pizza", "book", "coffee", "sandwich", "pen", "burger", "ball", "cake", "shirt",
-    "lamp", "meal", "juice", "notebook", "plant", "toy", "lunch box", "bus ride", "museum visit",
-    "breakfast",
-)  # fmt: skip
 COSTS = (
     "A {t} costs {b} {m}. How much do {a} people pay?", "One {t} costs {b} {m}. What do {a} cost?",
     "A {t} costs {b} {m}. What do {a} friends pay together?",
@@ -1179,14 +833,10 @@ TWO_STEPS = (
 )  # fmt: skip
 
 
-def _someone(rng: random.Random) -> str:
-    return rare_name(rng) if rng.random() < 0.3 else str(rng.choice(PEOPLE)[0])
-
-
 def one_more_step(rng: random.Random) -> Asked:
     """Prices, ages, and what takes two steps."""
     way = rng.random()
-    names = {"n": _someone(rng), "o": _someone(rng), "t": rng.choice(THINGS.split())}
+    names = {"n": someone(rng), "o": someone(rng), "t": rng.choice(THINGS.split())}
     names["s"] = rng.choice(("sister", "brother", "cousin", "friend", "mother", "uncle"))
     if names["n"] == names["o"]:
         return one_more_step(rng)
@@ -1371,54 +1021,6 @@ def too_much(rng: random.Random) -> Asked:
 
 # --- percent, rounding, rows, and sums of everyday life -----------------------------------------
 
-PERCENTS = (
-    "{p}% of {a}", "What is {p}% of {a}?", "{p} percent of {a}", "What is {p} percent of {a}?",
-    "How much is {p}% of {a}?", "what's {p}% of {a}", "Calculate {p} percent of {a}.",
-    "{p}% of {a}?", "How much is {p} percent of {a}?", "{p} per cent of {a}",
-    "work out {p}% of {a}", "{p}% of {a} =", "A coat costs {a} euros. How much is {p}% of that?",
-    "I have {a} coins and give away {p}%. How many is that?",
-)  # fmt: skip
-NAMED_PERCENTS = {
-    50: ("one half", 2),
-    25: ("one quarter", 4),
-    10: ("one tenth", 10),
-    20: ("one fifth", 5),
-}
-
-
-def percents(rng: random.Random) -> Asked:
-    """Percentages that are a part with a name, or some tenths."""
-    wording = rng.choice(PERCENTS)
-    way = rng.random()
-    if way < 0.6:
-        p = rng.choice(tuple(NAMED_PERCENTS))
-        name, by = NAMED_PERCENTS[p]
-        a = (
-            by * rng.randint(1, 12)
-            if rng.random() < 0.6
-            else 10 * by * rng.randint(1, 10 if by < 5 else 5)
-        )
-        answer = f"{p} percent is {name}, and {a} / {by} = {a // by}. So {p}% of {a} is {a // by}."
-    elif way < 0.92:
-        a, tenths = 10 * rng.randint(1, 20), rng.choice((3, 4, 6, 7, 8, 9))
-        p, part = 10 * tenths, a // 10
-        answer = (
-            f"10 percent of {a} is {part}, because {a} / 10 = {part}. {p} percent is {tenths} "
-            f"times as much, and {tenths} x {part} = {tenths * part}. "
-            f"So {p}% of {a} is {tenths * part}."
-        )
-    else:
-        a, p = rng.randint(2, 200), rng.choice((1, 100))
-        a = a if p == 100 else 100 * rng.randint(1, 9)
-        why = (
-            "100 percent is all of it."
-            if p == 100
-            else f"1 percent is one of a hundred, and {a} / 100 = {a // 100}."
-        )
-        answer = f"{why} So {p}% of {a} is {a * p // 100}."
-    return Asked(f"{p}% of {a}", wording.format(p=p, a=a), answer)
-
-
 AS_PERCENT = (
     "What is {f} as a percentage?", "{f} in percent", "{f} as a percentage",
     "How many percent is {f}?", "Turn {f} into percent.", "what percent is {f}",
@@ -1557,7 +1159,7 @@ def daily(rng: random.Random) -> Asked:
     form, _, what = rng.choice(DAILY).partition("|")
     time, n = rng.choice(tuple(SPANS)), rng.randint(2, 10)
     days = SPANS[time]
-    question = form.format(w=_someone(rng), n=n, time=time)
+    question = form.format(w=someone(rng), n=n, time=time)
     week = "A week has 7 days. " if "week" in time else ""
     answer = f"{week}Here we multiply: {step(days, 'x', n)} That makes {days * n} {what}."
     return Asked(key_of(days, "x", n, question), sentence(question), answer)
@@ -1596,7 +1198,7 @@ def change(rng: random.Random) -> Asked:
     b = rng.choice((5, 10, 20, 20, 50, 100))
     a = rng.randint(1, b - 1)
     money = rng.choice(("euros", "dollars", "coins", "pounds"))
-    question = rng.choice(PAID).format(t=rng.choice(BOUGHT), a=a, b=b, m=money, w=_someone(rng))
+    question = rng.choice(PAID).format(t=rng.choice(BOUGHT), a=a, b=b, m=money, w=someone(rng))
     left = f"1 {money[:-1]}" if b - a == 1 else f"{b - a} {money}"
     verb = "is" if b - a == 1 else "are"
     answer = f"Here we subtract: {step(b, '-', a)} {left} {verb} left."
@@ -1700,12 +1302,14 @@ def decimals(rng: random.Random) -> Asked:
 
 
 KINDS = Kinds({
-    percents: 6, as_percent: 1.5, rounding: 3, rows: 5, legs: 2.5, daily: 3, change: 4, dozens: 1.5,
+    quantities.percentages: 9, quantities.discounts: 4, quantities.parts_of: 14,
+    quantities.conversions: 16, quantities.rates: 10, quantities.stories: 34,
+    as_percent: 1.5, rounding: 3, rows: 5, legs: 2.5, daily: 3, change: 4, dozens: 1.5,
     decimals: 2, cents: 3, primes: 2.5, sums_of_three: 7,
-    sums: 24, differences: 18, products: 15, quotients: 20, by_zero: 0.5, tables: 1.5, doubles: 3,
-    halves: 5, rounds: 4, parts: 3, orders: 9, counting: 18, even_or_odd: 2.5,
+    sums: 24, differences: 18, products: 17, quotients: 20, by_zero: 0.5, tables: 1.5, doubles: 4,
+    rounds: 2, orders: 9, counting: 18, even_or_odd: 2.5,
     comparing: 5, neighbours: 3,
-    ordering: 2.5, number_words: 2.5, times: 2, problems: 30, checking: 3, too_much: 3,
+    ordering: 2.5, number_words: 2.5, problems: 20, checking: 3, too_much: 3,
 })  # fmt: skip
 MORE = ("And {x}?", "and {x}", "And what is {x}?", "What about {x}?", "Now {x}.", "Ok, and {x}?")
 
@@ -1719,8 +1323,30 @@ def sample(rng: random.Random, held_out: bool = False) -> Conversation:
         return chat(typed(rng, asked), asked.answer, yes, solved(a, sign, b))
     asked = KINDS.draw(rng, held_out)
     turns = [typed(rng, asked), asked.answer]
-    if not held_out and rng.random() < 0.06:
+    if held_out:
+        return chat(*turns)
+    way = rng.random()
+    if way < 0.06:
         a, sign, b = _offer(rng)
         x = f"{a}{sign}{b}" if rng.random() < 0.3 else f"{a} {sign} {b}"
         turns += [typed(rng, Asked("", rng.choice(MORE).format(x=x), "")), solved(a, sign, b)]
+    elif way < 0.2:
+        return _chain(rng)
+    return chat(*turns)
+
+
+def _chain(rng: random.Random) -> Conversation:
+    """A calculation, and what is done with its result one thing after another."""
+    asked = Kinds({sums: 4, differences: 3, products: 5, quantities.parts_of: 1}).draw(rng, False)
+    turns = [typed(rng, asked), asked.answer]
+    last = re.search(r"(?:=|of \d+ is) (\d+)\.(?! .*= \d)", asked.answer)
+    if last is None or "minus" in asked.answer:
+        return _chain(rng)
+    result, steps = int(last[1]), rng.choice((1, 1, 2, 2, 3))
+    for _ in range(40):  # a result may be one that nothing fits
+        if len(turns) > 2 * steps:
+            break
+        if found := quantities.next_step(rng, result):
+            question, answer, result = found
+            turns += [question, answer]
     return chat(*turns)

@@ -19,6 +19,7 @@ from assets.demo.recipe.corpus import (
     copying,
     facts,
     manners,
+    quantities,
     stories,
     subject,
     talk,
@@ -91,9 +92,10 @@ def _asked(rng: random.Random, topic: Topic, held_out: bool) -> Conversation:
 
 
 SCHOOL_SUMS = Kinds({
-    arithmetic.halves: 4, arithmetic.doubles: 2, arithmetic.problems: 5, arithmetic.tables: 1.5,
-    arithmetic.times: 1, arithmetic.even_or_odd: 0.7, arithmetic.comparing: 0.7,
-    arithmetic.neighbours: 0.7, arithmetic.percents: 2, arithmetic.change: 1,
+    quantities.parts_of: 4, arithmetic.doubles: 2, arithmetic.problems: 5, arithmetic.tables: 1.5,
+    quantities.conversions: 3, arithmetic.even_or_odd: 0.7, arithmetic.comparing: 0.7,
+    arithmetic.neighbours: 0.7, quantities.percentages: 3, quantities.stories: 3,
+    arithmetic.change: 1,
 })  # fmt: skip
 OTHER_SUMS = 0.2
 

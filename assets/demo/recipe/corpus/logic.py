@@ -1,7 +1,7 @@
 """Small questions that are thought out rather than known: what comes next, which one does not
 belong, who is the tallest, what stands in a text of two sentences.
 
-Each answer names its reason first or last, so that a small model has something to go by.
+Each answer names its reason first, so that what follows from it can be read off.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def rows_of_words(rng: random.Random) -> Asked:
     shown = [row[(at + i) % len(row)] for i in range(count)]
     other = row[(at + count) % len(row)]
     what = "letters of the alphabet" if kind == "letter" else f"{kind}s in order"
-    answer = f"{other} comes next. These are the {what}: {', '.join([*shown, other])}."
+    answer = f"These are the {what}: {', '.join([*shown, other])}. So {other} comes next."
     return ask(rng, NEXT_IN_ROW, answer, *shown, r=", ".join(shown))
 
 
@@ -189,11 +189,9 @@ def odd_one_out(rng: random.Random) -> Asked:
     odd = rng.choice(WORDS_OF[other])
     words = [*alike, odd]
     rng.shuffle(words)
-    same = listed(word for word in words if word != odd)
-    answer = (
-        f"{odd} is the odd one out. {sentence(same)} are {many(kind)}, but {one(odd, other)} "
-        f"is {with_article(other)}."
-    )
+    said = [f"{one(word, other if word == odd else kind)} is "
+            f"{with_article(other if word == odd else kind)}" for word in words]  # fmt: skip
+    answer = f"{listed(said)}. So {odd} is the odd one out, for the others are {many(kind)}."
     return ask(rng, ODD, answer, *words, r=rng.choice((", ", ", ", " ")).join(words))
 
 
@@ -203,8 +201,8 @@ def which_of_these(rng: random.Random) -> Asked:
     words = [right, *(rng.choice(WORDS_OF[other]) for other in others)]
     kinds = dict(zip(words, (kind, *others), strict=True))
     rng.shuffle(words)
-    rest = [f"{one(w, kinds[w])} is {with_article(kinds[w])}" for w in words if w != right]
-    answer = f"{one(right, kind)} is {with_article(kind)}. The others are not: {listed(rest)}."
+    said = [f"{one(w, kinds[w])} is {with_article(kinds[w])}" for w in words]
+    answer = f"{listed(said)}. So it is {one(right, kind)}."
     return ask(
         rng, WHICH_OF, answer, *words, k=with_article(kind), b=kind, r=", ".join(words)
     )  # fmt: skip
@@ -265,9 +263,8 @@ def is_it_a(rng: random.Random) -> Asked:
     thing, kind, other, why = rng.choice(TAKEN_FOR)
     asked = other if rng.random() < 0.6 else kind
     x, k = with_article(thing), with_article(asked)
-    answer = f"Yes, {x} is {k}. {why}"
-    if asked != kind:
-        answer = f"No, {x} is not {k}. It is {with_article(kind)}. {why}"
+    verdict = f"yes, {x} is {k}" if asked == kind else f"no, {x} is not {k}"
+    answer = f"{x} is {with_article(kind)}. {why} So {verdict}."
     form = rng.choice(IS_IT)
     return ask(rng, (form,), answer, thing, x=x, k=k, y=plural(thing), z=plural(asked))
 
@@ -314,10 +311,9 @@ def is_more(rng: random.Random) -> Asked:
     a, b = rng.sample((small, big), 2)
     word = rng.choice((more, more, less))
     true = (a == big) == (word == more)
-    if true:
-        answer = f"Yes, {a} is {word} than {b}."
-    else:
-        answer = f"No, {a} is {less if word == more else more} than {b}."
+    # The same fact for each question, and behind it what follows from that.
+    verdict = f"yes, {a} is {word} than {b}" if true else f"no, {a} is not {word} than {b}"
+    answer = f"{big} is {more} than {small}. So {verdict}."
     return ask(rng, IS_MORE, answer, things[low], things[high], a=a, b=b, m=word)
 
 
@@ -399,13 +395,13 @@ def traits(rng: random.Random) -> Asked:
     if rng.random() < 0.55:
         yes = rng.random() < 0.5
         y = rng.choice(has if yes else lacks)
-        more = listed(has)
-        answer = f"Yes, {x} has {y}." if yes else f"No, {x} does not have {y}. It has {more}."
+        verdict = f"yes, it has {y}" if yes else f"no, it does not have {y}"
+        answer = f"{x} has {listed(has)}. So {verdict}."
         forms = HAS if y[:2] != "a " and " " not in y else HAS[:-2]
     else:
         yes = rng.random() < 0.5
         y = rng.choice(can if yes else cannot)
-        answer = f"Yes, {x} can {y}." if yes else f"No, {x} cannot {y}. But it can {listed(can)}."
+        answer = f"{x} can {listed(can)}. So {f'yes, it can {y}' if yes else f'no, it cannot {y}'}."
         forms = CAN
     return ask(rng, forms, answer, name[:-1], y, x=x, xs=xs, y=y)
 
@@ -423,13 +419,13 @@ def true_or_false(rng: random.Random) -> Asked:
     if way < 0.3:
         thing, kind, other, why = rng.choice(TAKEN_FOR)
         said = f"{with_article(thing)} is {with_article(kind if true else other)}"
-        right = why if true else f"{with_article(thing)} is {with_article(kind)}."
+        right = f"{with_article(thing)} is {with_article(kind)}. {why}"
     elif way < 0.55:
         (more, less), things = rng.choice(tuple(ORDERS.items()))
         low, high = sorted(rng.sample(range(len(things)), 2))
         small, big = with_article(things[low]), with_article(things[high])
         said = f"{big} is {more if true else less} than {small}"
-        right = f"{small} is {less} than {big}." if true else f"{big} is {more} than {small}."
+        right = f"{big} is {more} than {small}."
     elif way < 0.75:
         name = rng.choice(tuple(TRAITS))
         has, lacks, _, _ = TRAITS[name]
@@ -445,7 +441,7 @@ def true_or_false(rng: random.Random) -> Asked:
         x, y = DAYS[at], DAYS[(at + (1 if true else rng.randint(2, 6))) % 7]
         said = f"{y} comes right after {x}"
         right = f"After {x} comes {DAYS[(at + 1) % 7]}."
-    answer = f"{'True' if true else 'False'}. {sentence(right)}"
+    answer = f"{sentence(right)} So that is {'true' if true else 'false'}."
     t = sentence(said) if rng.random() < 0.5 else said
     return ask(rng, TRUE_OR_FALSE, answer, said, t=t, u=said)
 
@@ -579,8 +575,8 @@ def reading(rng: random.Random) -> Asked:
         asked, said = rng.choice((
             (f"how old is {who}", f"{who} is {ages[at]} years old."),
             (f"who is {ages[at]}", f"{who} is {ages[at]} years old."),
-            ("who is the oldest", f"{names[ages.index(max(ages))]} is the oldest, "
-                                  f"with {max(ages)} years."),
+            ("who is the oldest", f"The ages are {listed(map(str, ages))}, and the largest of "
+             f"them is {max(ages)}. So {names[ages.index(max(ages))]} is the oldest."),
         ))  # fmt: skip
         keep = tuple(names)
     else:

@@ -395,8 +395,14 @@ def _open_talk(rng: random.Random, kind: str, question: str) -> tuple[list[str],
     return [typed_with(rng, text, theme), poem(rng, theme, lines, they)], key
 
 
-# What may stand before a theme in the first line of a haiku, by the syllables that are left.
-BEFORE = {4: "Sometimes I see ", 3: "Thinking of ", 2: "Look at ", 1: "Oh, "}
+# What makes a line of five syllables of a theme, by the syllables that are left.
+FIRST_LINES = {
+    0: ("{t}",),
+    1: ("still, {t}", "now {t}", "oh, {t}"),
+    2: ("{t} at dawn", "{t} at dusk", "{t} at noon", "alone, {t}"),
+    3: ("{t} in the rain", "{t} in the sun", "{t} in the fog", "early: {t}, still"),
+    4: ("{t} in the moonlight", "{t} in the garden", "{t}, and it grows late"),
+}
 
 
 def syllables(text: str) -> int:
@@ -411,7 +417,14 @@ def syllables(text: str) -> int:
 def open_haiku(rng: random.Random, theme: str, many: bool) -> str:
     lines = read_sections(OPEN)["haiku plural" if many else "haiku"]
     second, third = (rng.choice([line[3:] for line in lines if line[0] == at]) for at in "bc")
-    first = sentence(BEFORE.get(5 - syllables(theme), "") + theme)
+    if syllables(theme) > 5:
+        theme = re.sub("^(an?|the) ", "", theme)
+    left = 5 - syllables(theme)
+    # Where a theme names a place already, another one would be too many.
+    placed = re.search(r" (in|on|at|by|under|of|for) ", theme)
+    forms = FIRST_LINES.get(left, ("{t}",))
+    forms = tuple(x for x in forms if not placed or (" in " not in x and " at " not in x)) or forms
+    first = sentence(rng.choice(forms).replace("{t}", theme))
     return f"{first},\n{second}.\n{sentence(third)}."
 
 
