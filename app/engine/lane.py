@@ -26,7 +26,7 @@ from decoding.prefill import PrefilledPrompt
 from decoding.round import Round, TokenProbs
 from decoding.stats import Stats
 from decoding.tokenizing.stopping import Stop
-from decoding.verification.penalties import penalize
+from decoding.verification.penalties import Penalties
 
 # Note on lanes whose model has recurrent layers.
 RECURRENT = (
@@ -196,7 +196,8 @@ class Lane:
             self.ttft_seconds += shared.seconds
         self.probs = None
         if self._decoder.record_probabilities:
-            logits = penalize(self.prompt.logits, params.sampling, prompt_ids, len(prompt_ids))
+            penalties = Penalties(len(prompt_ids), self.prompt.logits.device)
+            logits = penalties.apply(self.prompt.logits, params.sampling, prompt_ids)
             self.probs = score_first_token(logits, first, params.sampling)
         self.ids = self._decoder.generated
         event = self._tokens.first(first)
