@@ -129,12 +129,17 @@ class Decoder:
         tokens that were sampled. The next tokens are those that would have followed, unless drafts
         are sampled: these are drawn anew.
 
-        Raises InterruptedError when `cancelled()` between two chunks.
+        Raises ValueError without a generated token, InputError where the text is longer than the
+        context, InterruptedError when `cancelled()` between two chunks.
         """
+        if not generated:
+            raise ValueError("an answer without a token is not resumed but started")
+        ids = [*prompt, *generated[:-1]]
+        require_room(self.target.context, "the interrupted answer with its prompt", len(ids))
         self._stop = stop
         self._noise.seed(seed, drawn)
         self._rounds = rounds
-        self._prefill([*prompt, *generated[:-1]], None, cancelled)
+        self._prefill(ids, None, cancelled)
         self._set_prompt_length(len(prompt))
         self.generated = list(generated)
         self._ids += generated[-1:]
