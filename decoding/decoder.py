@@ -40,7 +40,7 @@ from decoding.tokenizing.stopping import Stop
 from decoding.trees.draft import Draft, DraftTree
 from decoding.verification.acceptance import Acceptance, accept, accept_typical
 from decoding.verification.noise import Noise
-from decoding.verification.penalties import penalize
+from decoding.verification.penalties import Penalties
 from decoding.verification.sampling import NO_TOKEN, next_tokens
 
 FinishReason = Literal["stop", "length"]
@@ -75,6 +75,7 @@ class Decoder:
         self.record_probabilities = False
         self._ids: list[int] = []  # everything committed; all but the last have rows in the cache
         self._prompt_length = 0
+        self._penalties = Penalties(0, target.device)
         self._rounds = 0
         self._cache = target.new_cache()
         self._clock = Clock(target.device)
@@ -105,8 +106,8 @@ class Decoder:
         self._noise.seed(seed)
         self._rounds = 0
         prompted = self._prefill(prompt, shared, cancelled)
-        self._prompt_length = len(prompt)
-        logits = penalize(prompted.logits, params.sampling, prompt, len(prompt))
+        self._set_prompt_length(len(prompt))
+        logits = self._penalties.apply(prompted.logits, params.sampling, prompt)
         first = int(next_tokens(logits, params.sampling, self._noise))
         self._require_token(first)
         self._commit([first], params)
@@ -128,15 +129,24 @@ class Decoder:
         tokens that were sampled. The next tokens are those that would have followed, unless drafts
         are sampled: these are drawn anew.
 
-        Raises InterruptedError when `cancelled()` between two chunks.
+        Raises ValueError without a generated token, InputError where the text is longer than the
+        context, InterruptedError when `cancelled()` between two chunks.
         """
+        if not generated:
+            raise ValueError("an answer without a token is not resumed but started")
+        ids = [*prompt, *generated[:-1]]
+        require_room(self.target.context, "the interrupted answer with its prompt", len(ids))
         self._stop = stop
         self._noise.seed(seed, drawn)
         self._rounds = rounds
-        self._prefill([*prompt, *generated[:-1]], None, cancelled)
-        self._prompt_length = len(prompt)
+        self._prefill(ids, None, cancelled)
+        self._set_prompt_length(len(prompt))
         self.generated = list(generated)
         self._ids += generated[-1:]
+
+    def _set_prompt_length(self, length: int) -> None:
+        self._prompt_length = length
+        self._penalties = Penalties(length, self.target.device)
 
     def _prefill(
         self,
@@ -192,8 +202,7 @@ class Decoder:
         clock.mark()
         output = self.target.forward(self._cache, draft.tree)
         clock.mark()
-        length = self._prompt_length
-        logits = penalize(output.logits, params.sampling, self._ids, length, draft.tree)
+        logits = self._penalties.apply(output.logits, params.sampling, self._ids, draft.tree)
         acceptance = self._verify(draft, logits, params)
         self._prepare(output, acceptance)
         result = acceptance.result
@@ -272,7 +281,9 @@ class Decoder:
         draft = None
         if self.drafter is not None and gamma > 0:
             costs = self._auto.costs if params.gamma == "auto" else None
-            context = DraftContext(self._ids, gamma, params, self._noise.generator, costs)
+            context = DraftContext(
+                self._ids, gamma, params, self._noise.generator, costs, self._prompt_length
+            )
             draft = self.drafter.propose(context)
         if draft is None:
             draft = Draft(DraftTree.of_chain(self._ids[-1:], self.target.device))

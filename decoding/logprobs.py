@@ -1,6 +1,7 @@
-"""Per-token probabilities of a round: the target's before and after warping (temperature and cuts),
-the drafter's, entropies, the likeliest tokens. Computed after the round, outside its timing, and
-only with `Decoder.record_probabilities`; `score_answer` adds all but the drafter's to the rounds of
+"""Per-token probabilities of a round: the target's before and after warping (temperature, top-k,
+top-p, min-p), the drafter's, entropies, the likeliest tokens. Computed after the round, outside its
+timing, and only with `Decoder.record_probabilities`; `score_answer` adds all but the drafter's to
+the rounds of
 an answer that was decoded without."""
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from decoding.round import Likely, Pruned, Round, TokenProbs
 from decoding.trees.draft import Draft, DraftTree
 from decoding.trees.shape import tree_shape
 from decoding.verification.acceptance import typical_threshold
-from decoding.verification.penalties import penalize
+from decoding.verification.penalties import Penalties
 from decoding.verification.sampling import probabilities
 
 TOP = 5  # likeliest tokens recorded per position
@@ -101,7 +102,8 @@ def score_answer(
     cache = target.new_cache()
     sampling = params[0].sampling if params else SamplingParams()
     logits = target.prefill(cache, prompt, cancelled).logits
-    probs = score_first_token(penalize(logits, sampling, prompt, len(prompt)), first, sampling)
+    penalties = Penalties(len(prompt), target.device)
+    probs = score_first_token(penalties.apply(logits, sampling, prompt), first, sampling)
     measured = list(rounds)
     committed = [*prompt, first]  # before each round
     for group in _groups(rounds, 0 if target.recurrent else NODES):
@@ -129,7 +131,7 @@ def score_answer(
             if not record.entropies:
                 at = upload(nodes, target.device)
                 draft = Draft(DraftTree(record.shape, ids[at]))
-                own = penalize(logits[at], settings.sampling, committed, len(prompt), draft.tree)
+                own = penalties.apply(logits[at], settings.sampling, committed, draft.tree)
                 measured[index] = with_probabilities(record, draft, own, None, settings)
             committed += record.emitted
     return probs, measured

@@ -42,7 +42,8 @@ Likely = tuple[int, float, float]  # an id, its probability before and after war
 @dataclass(frozen=True, slots=True)
 class TokenProbs:
     """The target's prediction at the position of one token: its `entropy` in bits before warping
-    (temperature and cuts), the likeliest tokens, and the actual token's two probabilities."""
+    (temperature, top-k, top-p, min-p), the likeliest tokens, and the actual token's two
+    probabilities."""
 
     entropy: float
     top: tuple[Likely, ...]
@@ -66,7 +67,7 @@ class Round:
     guesses, empty where there is one guess only.
 
     The rest is recorded only on demand (`Decoder.record_probabilities`), else empty; before and
-    after mean before and after warping, that is temperature and cuts. `p[i]` is the target's
+    after mean before and after warping (temperature, top-k, top-p, min-p). `p[i]` is the target's
     probability of node i's token given its parent, after; `model_p[i]` the same before; `q[i]` the
     drafter's own, where it has one. `draws[i]` is the uniform number that a sampled chain's node i
     was tested with (the root's is 0): accepted when it is below p/q. `entropies[i]`, in bits, is

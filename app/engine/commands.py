@@ -43,19 +43,20 @@ class RunAgain:
 @dataclass(frozen=True, slots=True)
 class AnswerSoFar:
     """An answer of the last turn: its `first` token and its `rounds`, each decoded with its
-    `params`; `finished` unless it was stopped, with its `speedup`."""
+    `params`; `finished` unless it was stopped, with its `speedup`. `first_sampled`: the first token
+    was drawn at a temperature above 0."""
 
     first: int
     rounds: tuple[Round, ...]
     params: tuple[Params, ...]
     finished: Literal["stop", "length"] | None
     speedup: float | None
+    first_sampled: bool = False
 
     @property
     def drawn(self) -> int:
         """How many of its tokens were drawn at a temperature above 0."""
-        drawn = [len(each.emitted) for each in self.rounds if each.sampled]
-        return sum(drawn) + bool(self.rounds and self.rounds[0].sampled)
+        return self.first_sampled + sum(len(each.emitted) for each in self.rounds if each.sampled)
 
 
 @dataclass(frozen=True, slots=True)

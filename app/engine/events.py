@@ -150,8 +150,9 @@ class RunContinued(Timed):
 
 @dataclass(frozen=True, slots=True)
 class Prefilled(Timed):
-    """A lane has its first token. If its probabilities are recorded, `probs` is the target's
-    distribution there, and `texts` the texts of its candidates by id."""
+    """A lane has its first token, `sampled` if at a temperature above 0. If its probabilities are
+    recorded, `probs` is the target's distribution there, and `texts` the texts of its candidates by
+    id."""
 
     lane: str
     ttft_seconds: float
@@ -160,6 +161,7 @@ class Prefilled(Timed):
     draft_prefill_seconds: float | None = None
     probs: TokenProbs | None = None
     texts: Mapping[int, str] = field(default_factory=dict)
+    sampled: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,13 +22,14 @@ def full_precision_twins(
         return []
     target = models.target
     reduced, target.kv_cache = target.kv_cache, "none"  # a lane's cache is made with it
-    twins = [
-        (lane, Lane(replace(lane.spec, name=f"{lane.spec.name}, whole cache"), models))
-        for lane in lanes
-        if isinstance(lane, Lane) and lane.strategy.on_target
-    ]
-    target.kv_cache = reduced
-    return twins
+    try:
+        return [
+            (lane, Lane(replace(lane.spec, name=f"{lane.spec.name}, whole cache"), models))
+            for lane in lanes
+            if isinstance(lane, Lane) and lane.strategy.on_target
+        ]
+    finally:
+        target.kv_cache = reduced
 
 
 def kv_cache_cost(

@@ -26,7 +26,7 @@ from decoding.prefill import PrefilledPrompt
 from decoding.round import Round, TokenProbs
 from decoding.stats import Stats
 from decoding.tokenizing.stopping import Stop
-from decoding.verification.penalties import penalize
+from decoding.verification.penalties import Penalties
 
 # Note on lanes whose model has recurrent layers.
 RECURRENT = (
@@ -60,7 +60,7 @@ class Lane:
         self.ttft_seconds = 0.0
         self.probs: TokenProbs | None = None  # of the first token, if recorded
         self._stop = Stop()
-        self._tokens = TokenEvents(models)
+        self._tokens = TokenEvents(models.tokenizer)
         self._trees: Mapping[str, NamedTree] = {}
         self.tree = DEFAULT_TREE
         if self.available:
@@ -185,7 +185,7 @@ class Lane:
         self.ids, self.rounds, self.stats = [], [], Stats()
         self.prompt_ids = prompt_ids
         self._stop = stop
-        self._tokens = TokenEvents(self.models)
+        self._tokens = TokenEvents(self.models.tokenizer)
         if not self.strategy.on_target:
             shared = None
         begun = time.perf_counter()
@@ -196,7 +196,8 @@ class Lane:
             self.ttft_seconds += shared.seconds
         self.probs = None
         if self._decoder.record_probabilities:
-            logits = penalize(self.prompt.logits, params.sampling, prompt_ids, len(prompt_ids))
+            penalties = Penalties(len(prompt_ids), self.prompt.logits.device)
+            logits = penalties.apply(self.prompt.logits, params.sampling, prompt_ids)
             self.probs = score_first_token(logits, first, params.sampling)
         self.ids = self._decoder.generated
         event = self._tokens.first(first)
@@ -207,7 +208,7 @@ class Lane:
         looked at."""
         self.prompt_ids, self.rounds, self._stop = prompt_ids, list(answer.rounds), stop
         self.stats = Stats.of(self.rounds)
-        self._tokens = TokenEvents(self.models)
+        self._tokens = TokenEvents(self.models.tokenizer)
         self._tokens.first(answer.first)
         for record in self.rounds:
             self._tokens.of_round(record)
@@ -242,7 +243,7 @@ class Lane:
         probs, rounds = score_answer(
             self._model, answer.prompt_ids, answer.first, answer.rounds, answer.params, cancelled
         )
-        tokens = TokenEvents(self.models)
+        tokens = TokenEvents(self.models.tokenizer)
         tokens.first(answer.first)
         texts = tokens.texts(tokens_at(probs).union(*map(tokens_in, rounds)))
         return ProbabilitiesComputed(self.spec.name, answer.run, probs, tuple(rounds), texts)
@@ -290,7 +291,7 @@ class Lane:
     def tree_texts(self) -> dict[int, str]:
         """The text of every token in the answer's trees, for inspecting rounds recorded without
         probabilities."""
-        texts = TokenEvents(self.models)
+        texts = TokenEvents(self.models.tokenizer)
         texts.first(self.ids[0])
         return texts.texts(
             token for record in self.rounds for token in (*record.tokens, *record.chosen)

@@ -187,7 +187,8 @@ class LocalTurn(LaneTurn):
         )
         self._share_prefill()
         self.started = True
-        self.rules.add(sampling_rule(lane, lane.effective_params(params)))
+        own = lane.effective_params(params)
+        self.rules.add(sampling_rule(lane, own))
         return Prefilled(
             self.name,
             lane.ttft_seconds,
@@ -196,6 +197,7 @@ class LocalTurn(LaneTurn):
             lane.draft_prefill_seconds,
             lane.probs,
             lane.token_texts(tokens_at(lane.probs)),
+            not own.sampling.greedy,
         )
 
     def _step(self, params: Params) -> RoundFinished:

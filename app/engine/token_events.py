@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from app.text.token_event import TokenEvent
 from decoding.round import Round, TokenFate, TokenProbs
-from decoding.tokenizing.detokenizer import Detokenizer
+from decoding.tokenizing.detokenizer import Detokenizer, text_of
 
 if TYPE_CHECKING:
-    from app.models.loaded import LoadedModels
+    from transformers import PreTrainedTokenizerBase
 
 
 class TokenEvents:
     """Makes the token events of one answer. `shown` is the text of all events so far."""
 
-    def __init__(self, models: LoadedModels) -> None:
-        self._models = models
-        self._detokenizer = Detokenizer(models.decode)
+    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
+        self._tokenizer = tokenizer
+        self._detokenizer = Detokenizer(partial(text_of, tokenizer))
         self.shown = ""
 
     def first(self, token: int) -> TokenEvent:
@@ -56,11 +57,13 @@ class TokenEvents:
         return events
 
     def texts(self, ids: Iterable[int]) -> dict[int, str]:
-        """The text of each token if it came next, by id. Must not be called before the first token,
-        where many tokenizers drop a leading space."""
-        return {
-            token: self._models.token_text(token, self._detokenizer) for token in sorted({*ids})
-        }
+        """The text of each token if it came next, by id; the name of a special one. Must not be
+        called before the first token, where many tokenizers drop a leading space."""
+        return {token: self._text(token) for token in sorted({*ids})}
+
+    def _text(self, token: int) -> str:
+        text = self._detokenizer.preview(token)
+        return text or str(self._tokenizer.convert_ids_to_tokens(token) or "")
 
 
 def tokens_in(record: Round) -> set[int]:

@@ -149,7 +149,12 @@ def _lane(
 
 
 def _first(event: Prefilled, turn: RecordedTurn) -> dict[str, Any]:
-    first = {"id": event.first.id, "text": event.first.text, "seconds": _since(turn, event.at)}
+    first = {
+        "id": event.first.id,
+        "text": event.first.text,
+        "seconds": _since(turn, event.at),
+        "sampled": event.sampled,
+    }
     if event.probs is not None:
         first["belief"] = _PROBS.dump_python(event.probs, mode="json")
     return first

@@ -93,6 +93,7 @@ def _lane_events(lane: Json, run: Json, texts: dict[int, str]) -> list[tuple[str
         token = {"id": first["id"], "text": first["text"], "fate": TokenFate.FIRST, "round": -1}
         probs = first.get("belief")
         more = {"first": token, "at": first["seconds"], "belief": probs}
+        more["sampled"] = first.get("sampled", False)
         known = _tokens(probs["top"]) if probs else set()
         events.append(("prefilled", {**lane, **more, "pieces": _only(known, texts)}))
     settings = [nested(own) for own in run["settings"]]

@@ -23,7 +23,7 @@ from decoding.cost.curve import Curve
 from decoding.cost.measure import PROMPT, SIZES, pass_seconds
 from decoding.errors import InputError
 from decoding.model.target import Target
-from decoding.tokenizing.detokenizer import LONGEST_TOKEN, Detokenizer
+from decoding.tokenizing.detokenizer import LONGEST_TOKEN, text_of
 from decoding.tokenizing.stopping import Stop
 from decoding.trees.static import Choices, parse_choices
 
@@ -162,19 +162,11 @@ class LoadedModels:
         return input_ids(self.tokenizer(text, add_special_tokens=False))
 
     def decode(self, ids: Sequence[int]) -> str:
-        return str(
-            self.tokenizer.decode(
-                list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False
-            )
-        )
+        return text_of(self.tokenizer, ids)
 
     def stop(self, ignore_eos: bool, texts: tuple[str, ...]) -> Stop:
         """Stop at the model's end-of-sequence tokens, unless these are ignored, and at `texts`."""
         return Stop(frozenset() if ignore_eos else self.eos, texts, self.decode)
-
-    def token_text(self, token: int, after: Detokenizer) -> str:
-        """Text of one token after the text so far; its name if it is a special token."""
-        return after.preview(token) or str(self.tokenizer.convert_ids_to_tokens(token) or "")
 
     @torch.inference_mode()
     def logit_gap(

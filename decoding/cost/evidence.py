@@ -56,12 +56,12 @@ class Moments:
 
 @dataclass(slots=True)
 class Trees:
-    """The trees of the rounds with one gamma. `cut[g]`: the trees by levels and nodes if no more
-    than g levels are drafted, g up to gamma. `full`: those with gamma levels, by their nodes and
-    those of the last level; only gamma limited them."""
+    """The trees of the rounds with one gamma. `truncated[g]`: the trees by levels and nodes if no
+    more than g levels are drafted, g up to gamma. `full`: those with gamma levels, by their nodes
+    and those of the last level; only gamma limited them."""
 
     count: int = 0
-    cut: defaultdict[int, Counter[tuple[int, int]]] = field(
+    truncated: defaultdict[int, Counter[tuple[int, int]]] = field(
         default_factory=lambda: defaultdict(Counter)
     )
     full: Counter[tuple[int, int]] = field(default_factory=Counter)
@@ -73,15 +73,15 @@ class Trees:
         depth = len(nodes) - 1
         for g in range(gamma + 1):
             levels = min(g, depth)
-            self.cut[g][levels, nodes[levels]] += 1
+            self.truncated[g][levels, nodes[levels]] += 1
         if depth == gamma:
             self.full[nodes[-1], sizes[-1]] += 1
 
     def at(self, gamma: int, g: int) -> Counter[tuple[int, int]]:
-        """The trees by levels and nodes, made with `gamma`, cut or continued to `g`."""
+        """The trees by levels and nodes, made with `gamma`, truncated or continued to `g`."""
         if g <= gamma:
-            return self.cut[g]
-        found = Counter({tree: n for tree, n in self.cut[gamma].items() if tree[0] < gamma})
+            return self.truncated[g]
+        found = Counter({tree: n for tree, n in self.truncated[gamma].items() if tree[0] < gamma})
         for (nodes, last), count in self.full.items():
             found[g, nodes + last * (g - gamma)] += count
         return found
@@ -95,9 +95,9 @@ class Evidence:
     rounds: int = 0
     emitted: int = 0
     ends: Ends = field(default_factory=Counter)
-    # of these, the rounds behind one whose path was as long as gamma allowed
-    ends_behind: Ends = field(default_factory=Counter)
-    cut: bool = False  # whether the last round was such a one
+    # of these, the rounds after one whose draft was accepted in full, gamma tokens
+    ends_after_full: Ends = field(default_factory=Counter)
+    was_full: bool = False  # whether the last round's draft was accepted in full
     trees: defaultdict[int, Trees] = field(default_factory=lambda: defaultdict(Trees))
     # by the levels and nodes of a tree, on which a modelled time depends
     took: defaultdict[tuple[int, int], Moments] = field(
@@ -125,9 +125,9 @@ class Evidence:
         self.emitted += len(record.emitted)
         end = len(record.accepted), record.gamma
         self.ends[end] += 1
-        if self.cut and record.index > 0:
-            self.ends_behind[end] += 1
-        self.cut = 0 < record.gamma == len(record.accepted)
+        if self.was_full and record.index > 0:
+            self.ends_after_full[end] += 1
+        self.was_full = 0 < record.gamma == len(record.accepted)
         self.took[depth, nodes].add(record.total_seconds)
         insort(self.passes[nodes], record.verify_seconds)
         insort(self.overheads, overhead_seconds(record))

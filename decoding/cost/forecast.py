@@ -140,8 +140,8 @@ def forecast(
 
 def tokens_per_round(before: Evidence, run: Evidence, most: int) -> list[float]:
     """tau(g) for g from 0 to `most`."""
-    ends, behind = before.ends + run.ends, before.ends_behind + run.ends_behind
-    kinds = (ends - behind, run.ends - run.ends_behind), (behind, run.ends_behind)
+    ends, behind = before.ends + run.ends, before.ends_after_full + run.ends_after_full
+    kinds = (ends - behind, run.ends - run.ends_after_full), (behind, run.ends_after_full)
     if any(sum(n for (_, g), n in some.items() if g) < MIN_ROUNDS for some, _ in kinds):
         return [*accumulate(survival(ends, most, run.ends), initial=1.0)]
     # A position that was never tested would be behind accepted ones, as all of these rounds are.

@@ -24,7 +24,8 @@ class DraftContext:
 
     `ids`: everything committed so far; the last id is the root. `gamma`: the longest path to draft,
     at least 1. `params`: the settings of this round, including sampling. `generator`: for sampled
-    drafts. `costs`: what rounds cost, with gamma "auto" once that is known.
+    drafts. `costs`: what rounds cost, with gamma "auto" once that is known. `prompt_length`: how
+    many of the ids are the prompt's.
     """
 
     ids: Sequence[int]
@@ -32,6 +33,7 @@ class DraftContext:
     params: Params
     generator: torch.Generator
     costs: CostModel | None = None
+    prompt_length: int = 0
 
 
 class Drafter(Protocol):

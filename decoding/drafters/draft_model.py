@@ -19,6 +19,7 @@ from decoding.params import Params
 from decoding.trees.draft import Draft, DraftTree
 from decoding.trees.shape import chain
 from decoding.verification.noise import exponential
+from decoding.verification.penalties import Penalties
 from decoding.verification.sampling import exponential_race, probabilities
 
 DEFAULT_GAMMA = 4
@@ -42,13 +43,14 @@ class DraftModel:
         self._cache = model.new_cache()
         self._rows: list[int] = []  # the ids with rows in the cache
         self._length = ChainLength()
+        self._penalties: Penalties | None = None  # of the answer that was begun
 
     @property
     def cache_bytes(self) -> int:
         return self._cache.nbytes
 
     def start(self, ids: Sequence[int], first: int = 0, features: Tensor | None = None) -> None:
-        self.note = None
+        self.note = self._penalties = None
         common = self._go_back(min(common_prefix(self._rows, ids), len(ids) - 1))
         # All but the last id: the first round's pass runs it together with the root.
         new = ids[common : min(len(ids) - 1, self.model.context)]
@@ -67,6 +69,8 @@ class DraftModel:
         self._cache.checkpoint(gamma - 1)
         if ends := context.costs is not None and self.ends_drafts(context.params):
             self._length.begin(context.costs)
+        if self._penalties is None:
+            self._penalties = Penalties(context.prompt_length, self.model.device)
         tokens = [upload(ids[-1:], self.model.device)]
         rows: list[Tensor] = []  # of each drafted token: its logits, or its sampling distribution
         for level in range(gamma):
@@ -75,6 +79,8 @@ class DraftModel:
                 self._cache.length += 1
                 logits = step.logits
             logits = logits[:, : self._target_vocab]
+            if sampling.penalizes:
+                logits = self._penalties.apply(logits, sampling, ids, torch.cat(tokens))
             if sampling.greedy:
                 rows.append(logits)
                 tokens.append(logits.argmax(-1))

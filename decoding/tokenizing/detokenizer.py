@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # a lane on a server needs none
+    from transformers import PreTrainedTokenizerBase
 
 LONGEST_TOKEN = 256  # characters; no token of a common vocabulary is longer
+
+
+def text_of(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> str:
+    """The text of `ids` as it is, without special tokens."""
+    text = tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)
+    return str(text)
 
 
 class Detokenizer:

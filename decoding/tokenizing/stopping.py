@@ -26,8 +26,8 @@ class Stop:
         if self.texts:
             if self.decode is None:
                 raise ValueError("stop texts need a function that decodes ids")
-            # A stop text may begin in earlier tokens. Every token adds at least one byte, so this
-            # many tokens contain it.
+            # A stop text may begin in earlier tokens. A token adds at least one byte, unless it is
+            # a special one, for which there is some room.
             reach = max(len(t.encode()) for t in self.texts) + 8
             tail, last = list(before[-reach:]), end or len(emitted)
             if self._found([*tail, *emitted[:last]]):

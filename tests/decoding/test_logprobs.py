@@ -22,7 +22,7 @@ from decoding.model.target import Target
 from decoding.params import Params, SamplingParams
 from decoding.round import Round, TokenProbs
 from decoding.trees.shape import TreeShape
-from decoding.verification.penalties import penalize
+from decoding.verification.penalties import Penalties
 from tests.support.families import VOCAB, build, hf_greedy
 from tests.support.paper_target import PaperTarget, warped
 from tests.support.random_trees import RandomTrees
@@ -196,7 +196,8 @@ def test_an_answer_that_nobody_watched_is_measured_afterwards(
     first = rounds[0].tokens[0]
     probs, measured = score_answer(target, PROMPT, first, rounds, [params] * len(rounds))
     assert unseen.prompt
-    logits = penalize(unseen.prompt.logits, sampling, PROMPT, len(PROMPT))
+    penalties = Penalties(len(PROMPT), unseen.prompt.logits.device)
+    logits = penalties.apply(unseen.prompt.logits, sampling, PROMPT)
     assert close(probs, score_first_token(logits, first, sampling))
     for found, expected in zip(measured, watched_rounds, strict=True):
         for field in WATCHED_ONLY:

@@ -11,6 +11,7 @@ from decoding.decoder import Decoder
 from decoding.drafters.draft_model import DraftModel
 from decoding.drafters.lookup import Lookup
 from decoding.drafters.suffix import Suffix
+from decoding.errors import InputError
 from decoding.model.target import Target
 from decoding.params import Params, SamplingParams
 from decoding.round import Round
@@ -105,3 +106,12 @@ def test_penalties_act_on_the_same_tokens_and_rounds_are_the_same() -> None:
     assert again.generated == whole.generated
     assert [r.emitted for r in done] == [r.emitted for r in rounds]
     assert not again.context_full
+
+
+def test_what_cannot_be_resumed_is_refused() -> None:
+    decoder = DECODERS["llama"]()
+    with pytest.raises(ValueError, match="started"):
+        decoder.resume(PROMPT, [], 0, seed=5)
+    long = [3] * (decoder.target.context + 2)
+    with pytest.raises(InputError, match="context holds"):
+        decoder.resume(PROMPT, long, 0, seed=5)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from transformers import PreTrainedTokenizerBase
+
 from app.cli.heads.settings import write_best_settings
 from app.cli.heads.target import target_shape
 from app.cli.heads.training_data import requests_of
@@ -157,7 +159,7 @@ def evaluate(task: Task, heads: Path) -> Evaluation:
         "temperature": task.params.sampling.temperature,
     }
     categories = [each.category for each in requests]
-    levels = [level for answer in answers for level in _levels(answer, models)]
+    levels = [level for answer in answers for level in _levels(answer, models.tokenizer)]
     facts = shared | facts | found
     return Evaluation(heads, facts, lines, top1, tree, answers, categories, levels, written)
 
@@ -213,8 +215,8 @@ def comparison(named: Sequence[tuple[str, Evaluation]]) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _levels(answer: Answer, models: LoadedModels) -> Iterator[Level]:
-    events = TokenEvents(models)
+def _levels(answer: Answer, tokenizer: PreTrainedTokenizerBase) -> Iterator[Level]:
+    events = TokenEvents(tokenizer)
     begun = events.first(answer.ids[0]).text
     return levels_of(((record, events.of_round(record)) for record in answer.rounds), begun)
 

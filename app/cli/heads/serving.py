@@ -13,9 +13,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from app.cli.heads.training_job import TrainingJob
 from app.cli.heads.yardstick import in_words, with_yardstick
 from app.cli.terminal import say
-from app.config.model_options import ModelOptions
 from app.engine.token_events import TokenEvents
-from app.models.loaded import LoadedModels
 from app.text.plural import pluralize
 from decoding.drafters.base import Drafter
 from decoding.model.target import Target
@@ -87,7 +85,7 @@ class ServedSample:
         self.prompts = [ids for _, ids in sample]
         self._questions = [text for text, _ in sample]
         self._file = work / ANSWERS
-        self._models = LoadedModels("", self.target, tokenizer, 1, ModelOptions())
+        self._tokenizer = tokenizer
         self._stop = Stop(eos_ids(model, tokenizer))
         self._params = params
 
@@ -98,7 +96,7 @@ class ServedSample:
         return stats_of(answers).tokens_per_pass or 0.0
 
     def _write(self, answer: Answer) -> None:
-        events = TokenEvents(self._models)
+        events = TokenEvents(self._tokenizer)
         tokens = [events.first(answer.ids[0])]
         for record in answer.rounds:
             tokens += events.of_round(record)

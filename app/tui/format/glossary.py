@@ -30,7 +30,7 @@ TITLE = [
 ]  # fmt: skip
 LENSES = [
     ("fate", "what became of a token: the colours above"),
-    ("probability", "the target's probability of each token, before temperature and cuts. The "
+    ("probability", "the target's probability of each token, before the sampling settings. The "
                     "steps differ in lightness, whatever the hue: closest to the background where "
                     "it was sure; where it was surprised, brightest on a dark theme and darkest "
                     "on a light one."),
@@ -91,7 +91,7 @@ TOKEN = [
                "that was not drawn is accepted when the target's own draw is the same token; at "
                "temperature 0 when it is the target's likeliest."),
     ("entropy", "how unsure the target was there, in bits: 0 is sure, 1 a coin flip, 3 eight equal "
-                "choices. Of its probabilities before temperature and cuts."),
+                "choices. Of its probabilities before sampling settings."),
 ]  # fmt: skip
 FIGURES = [
     ("α if reached", "conditional: of the drafts that were tested at this position, how many were "
@@ -109,7 +109,7 @@ REJECTIONS = [
                 "wanted: the token that came instead. Enter goes to it in the answer."),
     ("head, level", "how deep in the draft: Medusa has a head for each level."),
     ("rank, p", "where the target itself ranks the drafted token, 1 its likeliest, low: not among "
-                "its five likeliest; its probability, before temperature and cuts."),
+                "its five likeliest; its probability, before sampling settings."),
     ("q, bits", "the drafter's own probability, known for rounds drafted while this or another "
                 "panel with probabilities was open; how unsure the target was there."),
     ("accepted, 1st", "of the tested levels, where a guess was accepted; where the likeliest one "

@@ -66,12 +66,12 @@ class TokenFacts:
 
     @property
     def entropy(self) -> float | None:
-        """The model's entropy before temperature and cuts, in bits."""
+        """The model's entropy before sampling settings, in bits."""
         return entropy(self.token, self.event)
 
     @property
     def p(self) -> tuple[float, float] | None:
-        """The model's probability before temperature and cuts, and after them."""
+        """The model's probability before and after the sampling settings."""
         return target_p(self.token, self.event)
 
     @property

@@ -27,7 +27,7 @@ class TreeLine:
     """`branch` has the bars of the levels above, `arm` leads to the node, thick if it is accepted.
     `fate` is a TokenFate, ROOT or PRUNED. `guess` is the rank among the drafter's guesses, `score`
     the drafter's probability of the path down to the node, `p` the target's probability of the
-    token after its parent; in a greedy round before temperature and cuts."""
+    token after its parent; in a greedy round before sampling settings."""
 
     branch: str
     arm: str

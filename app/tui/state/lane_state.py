@@ -236,6 +236,7 @@ class LaneState:
             tuple(event.params or Params() for event in self.round_events),
             reason if reason == "stop" or reason == "length" else None,
             self.speedup,
+            first.sampled,
         )
 
     @property

@@ -122,7 +122,7 @@ def target_row(facts: TokenFacts) -> str | None:
     if facts.p is None:
         return None
     before, after = map(probability, facts.p)
-    return f"{after} · {before} before temperature and cuts"
+    return f"{after} · {before} before sampling settings"
 
 
 def drafter_row(facts: TokenFacts) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -50,6 +51,7 @@ def answers(events: list[Any]) -> dict[str, AnswerSoFar]:
             tuple(step.params or Params() for step in steps),
             None if end.reason == "stopped" else end.reason,
             end.metrics.speedup if end.metrics else None,
+            first.sampled,
         )
     return found
 
@@ -90,6 +92,29 @@ def test_a_stopped_answer_goes_on_as_if_it_had_run_through(
         assert end.metrics.tokens == plain.metrics.tokens
         assert end.metrics.passes == plain.metrics.passes
         assert end.matches_ar is plain.matches_ar
+
+
+def test_a_sampled_first_token_is_not_drawn_a_second_time(
+    open_session: Open, lockstep: None
+) -> None:
+    """Of an answer that was left before its first round."""
+    whole = open_session(params=SAMPLED)
+    whole.loaded()
+    truth = whole.turn(PROMPT)
+    only_first = {
+        lane: replace(answer, rounds=(), params=(), finished=None, speedup=None)
+        for lane, answer in answers(truth).items()
+    }
+    listener = open_session(params=SAMPLED)
+    listener.loaded()
+    (started,) = of(truth, RunStarted)
+    listener.session.send(Resume((Turn(PROMPT, started.run, {"ar": "something"}),), 7))
+    listener.session.send(Continue(started.prompt_ids, ("ar", "lookup"), only_first, 7))
+    heard = listener.rest()
+    for lane in ("ar", "lookup"):
+        assert [token.id for event in of(heard, RoundFinished, lane) for token in event.tokens] == [
+            token.id for event in of(truth, RoundFinished, lane) for token in event.tokens
+        ]
 
 
 def test_twice_stopped_and_a_lane_that_was_done_is_compared(

@@ -8,11 +8,11 @@ from app.config.overrides import parse_strategies
 from app.engine.events import Event, Prefilled, RoundFinished
 from app.engine.lane import Lane
 from app.engine.lane_turn import Task
+from app.engine.token_events import TokenEvents
 from app.engine.turn import TurnRunner, answer_seed
 from app.models.loaded import LoadedModels
 from app.servers.protocol import Question
 from decoding.params import Params, SamplingParams
-from decoding.tokenizing.detokenizer import Detokenizer
 from decoding.tokenizing.stopping import Stop
 from tests.support.listening import of
 
@@ -70,10 +70,10 @@ def test_a_watched_first_token_too(family: LoadedModels, temperature: float) -> 
 
 
 def test_a_special_token_goes_by_its_name(family: LoadedModels) -> None:
-    behind = Detokenizer(family.decode)
-    behind.push(family.encode([{"role": "user", "content": "fox"}])[-1])
-    assert family.token_text(1, behind) == "</s>"
-    assert family.token_text(family.target.vocab_size + 1, behind) == ""  # a padded one
+    events = TokenEvents(family.tokenizer)
+    events.first(family.encode([{"role": "user", "content": "fox"}])[-1])
+    padded = family.target.vocab_size + 1
+    assert events.texts([1, padded]) == {1: "</s>", padded: ""}
 
 
 def test_looking_changes_nothing(family: LoadedModels) -> None:

@@ -154,7 +154,7 @@ async def test_the_panel_follows_the_cursor(play: Play, size: tuple[int, int]) -
         for words in (
             "Token · 2 Draft model · ·Paris · round 1 of 1",
             "the draft model, token 1 of 3",
-            ".810 · .600 before temperature and cuts",
+            ".810 · .600 before sampling settings",
             ".900 · the drafter's own",
             "the draw .410 is below",
             "1.50 bits",
