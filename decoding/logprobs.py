@@ -1,8 +1,7 @@
 """Per-token probabilities of a round: the target's before and after warping (temperature, top-k,
 top-p, min-p), the drafter's, entropies, the likeliest tokens. Computed after the round, outside its
 timing, and only with `Decoder.record_probabilities`; `score_answer` adds all but the drafter's to
-the rounds of
-an answer that was decoded without."""
+the rounds of an answer that was decoded without."""
 
 from __future__ import annotations
 
