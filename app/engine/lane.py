@@ -47,11 +47,11 @@ class Lane:
 
     usage: None = None  # only servers count for themselves
 
-    def __init__(self, spec: LaneSpec, models: LoadedModels) -> None:
+    def __init__(self, spec: LaneSpec, models: LoadedModels, reason: str | None = None) -> None:
         self.spec = spec
         self.strategy = STRATEGIES[spec.strategy]
         self.models = models = models.seen_by(spec)
-        self.reason = models.missing.get(spec.strategy)
+        self.reason = reason or models.missing.get(spec.strategy)
         self.default_gamma = 0
         self.prompt_ids: Sequence[int] = ()
         self.ids: list[int] = []
