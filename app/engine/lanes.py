@@ -198,8 +198,7 @@ class Lanes:
         except Exception as error:  # a lost disk, too little memory: the other lanes go on
             known = isinstance(error, InputError)
             why = str(error) if known else f"loading failed: {describe(error)}"
-            models.missing[spec.strategy] = why
-            lane = Lane(spec, self.models)
+            lane = Lane(spec, self.models, why)  # another one may be made later
         self._warm_up(lane)
         return lane
 

@@ -22,6 +22,7 @@ from app.engine.events import (
     Loaded,
     Prefilled,
     RoundFinished,
+    RunContinued,
     RunFinished,
     RunRejected,
     RunStarted,
@@ -36,6 +37,7 @@ LOG_VERSION = 1
 KINDS: dict[str, type[Any]] = {
     "loaded": Loaded,
     "run": RunStarted,
+    "continued": RunContinued,
     "prefilled": Prefilled,
     "round": RoundFinished,
     "finished": Finished,

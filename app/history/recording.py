@@ -16,6 +16,7 @@ from app.engine.events import (
     Metrics,
     Prefilled,
     RoundFinished,
+    RunContinued,
     RunFinished,
     RunRejected,
     RunStarted,
@@ -130,6 +131,7 @@ class RecordedTurn:
     lanes: dict[str, LaneRecord]
     ended: RunFinished | None = None
     off: tuple[str, ...] = ()  # lanes that were there and took no part
+    shift: float = 0.0  # seconds that are added to the times of the events to come
 
     @property
     def stopped(self) -> bool:
@@ -138,6 +140,26 @@ class RecordedTurn:
     @property
     def answers(self) -> dict[str, str]:
         return {name: lane.text for name, lane in self.lanes.items() if lane.prefilled}
+
+    def go_on(self, event: RunContinued) -> None:
+        """Events that follow come after those that are there. The machine may have been started
+        anew in between, and its clock with it."""
+        *_, end = self.events()
+        assert isinstance(end, RunFinished)
+        self.shift = max(self.shift, end.at - event.at)
+
+    def add(self, event: Prefilled | RoundFinished | Finished | RunFinished) -> None:
+        """Add an event. Raises KeyError for a lane that is not in the turn."""
+        event = replace(event, at=event.at + self.shift)
+        match event:
+            case Prefilled():
+                self.lanes[event.lane].prefilled = event
+            case RoundFinished():
+                self.lanes[event.lane].steps.append(event)
+            case Finished():
+                self.lanes[event.lane].finishes.append(event)
+            case RunFinished():
+                self.ended = event
 
     def events(self) -> Iterator[Event]:
         """Its events in order, with the metrics of each moment."""
@@ -250,14 +272,10 @@ class Recording:
                 there = [info.name for info in self.loaded.lanes] if self.loaded else []
                 off = tuple(name for name in there if name not in event.lanes)
                 self.turns.append(RecordedTurn(started, self._lanes(event.lanes), off=off))
-            case Prefilled():
-                self.turns[-1].lanes[event.lane].prefilled = event
-            case RoundFinished():
-                self.turns[-1].lanes[event.lane].steps.append(event)
-            case Finished():
-                self.turns[-1].lanes[event.lane].finishes.append(event)
-            case RunFinished():
-                self.turns[-1].ended = event
+            case RunContinued():
+                self.turns[-1].go_on(event)
+            case Prefilled() | RoundFinished() | Finished() | RunFinished():
+                self.turns[-1].add(event)
             case RunRejected() if self.turns and self.turns[-1].ended is None:
                 self.turns.pop()
 

@@ -112,15 +112,15 @@ def status_left(state: AppState, verdict: Verdict | None = None, commands: str =
     (`verdict`), else what comes next. `commands`: a hint that letters are commands now."""
     if state.notice:
         return [Part(state.notice, "$warning")]
-    if state.silent:
-        again = state.keys["run.again"]
+    again = state.keys["run.again"]
+    if state.silent and not state.loading:
         text = f"No output from the decoding process for a minute: {again} restarts it"
         return [Part(text, "$warning")]
     if (played := state.slow_motion or state.replay) is not None:
         ends = Part(f"loops; {state.keys['run.stop']} ends it", "$quiet", 1)
         return [Part(played, "$primary"), *([ends] if state.replay is None else [])]
     if state.ended:
-        return [Part(f"{state.ended}: {state.keys['run.again']} restarts it", "$error")]
+        return [Part(f"{state.ended}: {again} restarts it", "$error")]
     if state.queued:
         queued = f"“{shortened(state.queued[-1], QUEUED_CELLS)}”"
         back = Part(f"({state.keys['run.stop']} takes it back)", "$quiet", 1)
@@ -133,7 +133,8 @@ def status_left(state: AppState, verdict: Verdict | None = None, commands: str =
         return [Part(f"{queued} runs when {done}{after}", "$primary"), back]
     if state.loading or not (state.loaded or state.failure):
         opens = ", then the conversation opens" * state.opening
-        return [Part(loading(state) + opens, "$primary")]
+        hangs = Part(f"{again} restarts it, should it hang", "$quiet", 1)
+        return [Part(loading(state) + opens, "$primary"), *([hangs] if state.silent else [])]
     if state.opening:
         return [Part("Opening the conversation", "$primary")]
     if state.download:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import html
 import json
+import os
+import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from app.cli.advise_prompts import prompts_to_advise_on
 from app.config.settings import load_settings
+from app.engine.experiment import Experiment
 from app.engine.lane import Lane
 from decoding.params import Params
 from tests.conftest import FamilyFolders, Specchat
@@ -114,6 +118,33 @@ def test_a_setting_that_fails_is_named(
     assert "lookup:gamma=3 " in done.stdout
 
 
+@pytest.mark.parametrize("answer", [1, 2])
+def test_a_signal_keeps_what_was_measured(
+    specchat: Specchat,
+    family_folders: FamilyFolders,
+    monkeypatch: pytest.MonkeyPatch,
+    answer: int,
+) -> None:
+    answer_all = Experiment._answer
+
+    def interrupted(experiment: Experiment, *rest: Any) -> None:
+        if str(rest[-1]).startswith(f"measuring, answer {answer}"):
+            os.kill(os.getpid(), signal.SIGTERM)
+        answer_all(experiment, *rest)
+
+    monkeypatch.setattr(Experiment, "_answer", interrupted)
+    done = specchat(
+        "advise", "--target", family_folders.target, "--strategies", "lookup", "--prompt", "the",
+        "--temperature", "0", "--max-new-tokens", "6", "--seconds", "60", "--json",
+    )  # fmt: skip
+    assert done.returncode == 128 + signal.SIGTERM
+    if answer == 1:
+        assert done.stdout == ""
+    else:
+        rows = json.loads(done.stdout)["measured"]
+        assert [(row["strategy"], row["answers"]) for row in rows] == [("ar", 1), ("lookup", 1)]
+
+
 def test_the_prompts_of_an_exported_conversation() -> None:
     recording = Path(__file__).parents[3] / "assets" / "replay" / "demo.json"
     runs = json.loads(recording.read_bytes())["runs"]
@@ -123,6 +154,21 @@ def test_the_prompts_of_an_exported_conversation() -> None:
     assert first.history == () and second.history[0] == {"role": "user", "content": first.turns[0]}
     assert second.history[1]["role"] == "assistant"
     assert second.history[1]["content"] in {lane["text"] for lane in runs[0]["lanes"]}
+
+
+def test_a_question_without_an_answer_is_not_in_the_history(tmp_path: Path) -> None:
+    demo = Path(__file__).parents[3] / "assets" / "replay" / "demo.json"
+    document = json.loads(demo.read_bytes())
+    first, second, *_ = document["runs"]
+    for lane in first["lanes"]:  # stopped before the first token
+        lane |= {"first": None, "rounds": []}
+    second["leader"] = None
+    document["runs"].append({**second, "run": 9})
+    recording = tmp_path / "stopped.json"
+    recording.write_text(json.dumps(document))
+    asked = prompts_to_advise_on(load_settings({}), str(recording))
+    assert asked[1].turns == (second["prompt"],) and asked[1].history == ()
+    assert [message["role"] for message in asked[2].history] == ["user", "assistant"]
 
 
 def test_a_conversation_is_measured_with_the_system_prompt_it_had(tmp_path: Path) -> None:

@@ -115,6 +115,25 @@ def test_a_lane_that_cannot_even_be_made_leaves_its_reason(
     assert lanes_of(listener.turn("the fox")) == ("ar",)
 
 
+def test_a_draft_that_did_not_fit_into_memory_is_loaded_when_its_lane_comes_again(
+    open_session: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def too_large(*_: object) -> None:
+        raise MemoryError("no room")
+
+    listener = open_session("ar")
+    listener.loaded()
+    with monkeypatch.context() as patch:
+        patch.setattr(lanes_module, "load_drafter", too_large)
+        listener.session.send(AddLane(LaneSpec("draft", "draft"), None))
+        failed = listener.wait(LanesChanged)
+        assert "no room" in str(failed.lanes[1].reason)
+    listener.session.send(AddLane(LaneSpec("draft", "draft"), None))
+    again = listener.wait(LanesChanged, 2)
+    assert [lane.available for lane in again.lanes] == [True, False, True]
+    assert lanes_of(listener.turn("the fox")) == ("ar", "draft#2")
+
+
 def test_a_new_lane_is_not_taken_for_one_that_was_just_removed(
     open_session: Open, lockstep: None
 ) -> None:

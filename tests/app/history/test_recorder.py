@@ -91,6 +91,30 @@ def test_an_answer_that_was_stopped_and_goes_on_is_one_answer(
         assert ends == ["stopped", "stopped" if crash else "stop"]
 
 
+def test_it_goes_on_after_what_it_was_though_the_clock_started_anew(
+    store: Store, recorder: Recorder
+) -> None:
+    whole: Any = turn(0, "Count!", 1000.0, 0)
+    started, first, step, last, ended, *_ = whole
+    stop: list[Any] = [Finished("ar", "stopped", at=1000.04), RunFinished(0, True, at=1000.05)]
+    recorder.record([LOADED, replace(started, lanes=("ar",)), first, step, *stop])
+    for begun in (7.0, 3.0):  # the machine was started again, twice
+        recorder.record([RunContinued(0, ("ar",), at=begun), replace(last, at=begun + 0.1)])
+        recorder.record([replace(ended, at=begun + 0.12), RunFinished(0, False, at=begun + 0.2)])
+    assert recorder.path
+    found = store.open(recorder.path)
+    exported = read_document(json.loads(json.dumps(conversation_document(found))), Path("x"))
+    for recording in (found, exported):
+        told: Any = [*recording.turns[0].events()]
+        order = [type(event) for event in told]
+        went_on = [RoundFinished, Finished]
+        assert order == [*map(type, whole[:3]), Finished, *went_on, *went_on, RunFinished]
+        times = [event.at - told[0].at for event in told]
+        expected = [0.0, 0.02, 0.03, 0.04, 0.15, 0.17, 0.35, 0.37, 0.45]
+        assert times == pytest.approx(expected)
+    assert found.turns[0].ended == exported.turns[0].ended
+
+
 def test_lanes_that_change_in_the_middle_of_a_conversation(
     store: Store, recorder: Recorder
 ) -> None:

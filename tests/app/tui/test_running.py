@@ -652,9 +652,11 @@ async def test_waiting_for_the_user_is_no_silence(play: Play) -> None:
 async def test_loading_that_hangs_is_restarted(play: Play) -> None:
     async with play() as stage:
         await stage.tell(Loading("target x", 0.1))
+        assert "should it hang" not in stage.text
         stage.clock.now += 61
         await stage.tell()
-        assert "No output from the decoding process" in stage.text
+        assert "10% target x" in stage.text and "F5 restarts it, should it hang" in stage.text
+        assert "No output from the decoding process" not in stage.text
         await stage.press("f5")
         assert stage.engine.opened == 2 and not stage.engine.asked(RunAgain)
 
