@@ -74,6 +74,15 @@ class TrainConfig:
                 f"multiple of {processes}"
             )
 
+    def require_full_batch(self, conversations: int, processes: int) -> None:
+        """Raise InputError if several processes had too few conversations for a batch: Accelerate
+        would fill it up with some of them again."""
+        if processes > 1 and conversations < self.batch_size:
+            raise InputError(
+                f"--batch-size {self.batch_size}: there are only {conversations} conversations for "
+                f"{processes} processes to share, give a smaller batch"
+            )
+
     def arguments(self, work: Path, device: torch.device, **more: Any) -> TrainingArguments:
         """Trainer arguments: cosine schedule with warm-up, an evaluation and a checkpoint in `work`
         every `evaluate_every` steps, and `more`. Raises InputError for a batch that the processes

@@ -6,7 +6,7 @@ import json
 import math
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -187,9 +187,11 @@ def train(
             "metric_for_best_model": "served" if served else best,
             "greater_is_better": True,
         }
+    training_arguments = config.arguments(work, device, **arguments)
+    config.require_full_batch(len(cast(Sized, data)), training_arguments.world_size)
     trainer = HeadTrainer(
         model=model,
-        args=config.arguments(work, device, **arguments),
+        args=training_arguments,
         train_dataset=data,
         eval_dataset=held_out,
         data_collator=collate_features,

@@ -169,6 +169,7 @@ class TrainingJob:
         learned, tested, records = conversations_of(
             self.data, self.held_out, model, tokenizer, length
         )
+        self.config.require_full_batch(len(learned), _processes())
         if self.features is None:
             return model, learned, tested, records
         from torch import nn

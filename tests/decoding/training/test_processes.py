@@ -40,6 +40,37 @@ def test_a_batch_that_can_not_be_shared_is_refused(tmp_path: Path) -> None:
     in_two_processes(configure, tmp_path)
 
 
+def test_too_few_conversations_for_a_batch_are_refused(
+    specchat: Specchat,
+    family_folders: FamilyFolders,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said = {"role": "assistant", "content": "the quick brown fox"}
+    few = tmp_path / "few.jsonl"
+    few.write_text(
+        "".join(
+            json.dumps({"messages": [{"role": "user", "content": word}, said]}) + "\n"
+            for word in WORDS[:5]
+        )
+    )
+    train = (
+        *training(specchat, family_folders.target, str(few), tmp_path, heads=1),
+        "--held-out", str(few), "--max-steps", "1", "--out", str(tmp_path / "out"),
+    )  # fmt: skip
+
+    def refused() -> None:
+        with pytest.raises(SystemExit) as error:
+            main()
+        assert error.value.code == 2
+
+    monkeypatch.setattr(sys, "argv", ["specchat", *train])
+    for said_by_one in in_two_processes(refused, tmp_path):
+        assert "there are only 5 conversations for 2 processes" in said_by_one
+    assert not (tmp_path / "out").exists()
+    assert specchat(*train).returncode == 0  # one process learns them all in each step
+
+
 def training(
     specchat: Specchat, target: str, data: str, folder: Path, heads: int
 ) -> tuple[str, ...]:
