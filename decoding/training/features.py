@@ -191,7 +191,7 @@ def _require(index: Path, made_of: Mapping[str, object]) -> None:
         raise InputError(f"{index} is no index of features: use a new folder") from error
     for name, value in made_of.items():
         if found.get(name) != value:
-            what = "choice of layers (--aux-layers)" if name == "taps" else name
+            what = "choice of layers" if name == "taps" else name
             raise InputError(
                 f"the features in {index.parent} are of another {what}: use a new folder"
             )

@@ -22,7 +22,7 @@ from app.cli.heads.provenance import (
     same,
     words,
 )
-from app.cli.heads.target import load, save_model
+from app.cli.heads.target import LAYERS_BEFORE, load, save_model
 from app.cli.heads.training_data import conversations_of
 from app.cli.terminal import say
 from app.text.files import write_atomically
@@ -178,7 +178,8 @@ class TrainingJob:
         from decoding.training.features import cache_features, cached_features, feature_bytes
 
         parts = ((learned, self.features), (tested, self.features / "held-out"))
-        has_layers = bool(model.config.get_text_config(decoder=True).num_hidden_layers)
+        depth = model.config.get_text_config(decoder=True).num_hidden_layers
+        has_layers = depth > 0
         if has_layers and is_first_process():
             _require_disk_space(
                 self.features, sum(feature_bytes(model, data, layers) for data, _ in parts)
@@ -191,6 +192,7 @@ class TrainingJob:
         if self.offline and has_layers:
             device, precision = model.device, model.dtype
             model = attach_draft(model, 0)
+            setattr(model.config, LAYERS_BEFORE, depth)
             if is_first_process():
                 part = self.features / f"{BARE_TARGET}.part"
                 save_model(model, tokenizer, part, self.target)

@@ -461,7 +461,7 @@ def test_features_on_disk_teach_the_same(
     assert last.read_bytes() == whole and first.stat().st_mtime_ns == before
 
     for name, others in (
-        (r"choice of layers \(--aux-layers\)", (target, dataset(data), (1,))),
+        ("choice of layers", (target, dataset(data), (1,))),
         ("data", (target, dataset(data[1:]), layers)),
         ("target", (LlamaForCausalLM(target.config), dataset(data), layers)),
     ):
