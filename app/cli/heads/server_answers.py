@@ -26,6 +26,7 @@ from decoding.training.log import Progress
 WAITS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # seconds before each retry
 _UNFIT = (400, 413, 422)  # the server rejects the prompt itself, which may be too long
 _TOO_MANY = 429
+_IN_A_ROW = 3  # prompts that fail whatever is tried: then it is the server's fault, and not theirs
 
 
 def distill_from(
@@ -40,8 +41,8 @@ def distill_from(
     """Let the server answer the turns of each conversation in order. A conversation is appended to
     `out`, with its index as `id`, when it is complete. Returns how many `out` holds.
 
-    Called again, it only asks for the missing ones. Raises InputError if the server does not
-    answer after several retries, and as `lines_so_far` does.
+    Called again, it only asks for the missing ones. Raises InputError if the server answers none of
+    several prompts in a row, after retries, and as `lines_so_far` does.
     """
     distillation = _Distillation(endpoint, conversations, out, params, seed, reasoning)
     return asyncio.run(distillation.answer_all(concurrency))
@@ -64,6 +65,7 @@ class _Distillation:
         self._drops = reasoning == "drop"
         self._server = Server(endpoint, Patience(retries=()))  # `_ask` does the retries
         self._refused: list[ServerError] = []
+        self._failed_in_a_row = 0
         self._last_message = ""
 
     async def answer_all(self, concurrency: int) -> int:
@@ -103,9 +105,12 @@ class _Distillation:
                 record = await self._answered(number)
             except ServerError as error:
                 if error.status not in _UNFIT:
-                    raise
+                    self._failed_in_a_row += 1
+                    if not _may_pass(error) or self._failed_in_a_row >= _IN_A_ROW:
+                        raise
                 self._refused.append(error)
                 continue
+            self._failed_in_a_row = 0
             file.write(json.dumps(record | {"id": number, "made_by": made_by}) + "\n")
             file.flush()
             progress.add(1, record["tokens"])
@@ -147,11 +152,14 @@ class _Distillation:
                 ending = await self._server.answer(question, pieces.append, counters=False)
                 return "".join(piece.text for piece in pieces), ending
             except ServerError as error:
-                passing = error.status is None or error.status == _TOO_MANY or error.status >= 500
-                if not passing or (wait := next(waits, None)) is None:
+                if not _may_pass(error) or (wait := next(waits, None)) is None:
                     raise
                 line = str(error)
             if line != self._last_message:
                 self._last_message = line
                 say(f"{line}; it is asked again")
             await asyncio.sleep(wait * random.uniform(0.5, 1.5))  # not all at the same moment
+
+
+def _may_pass(error: ServerError) -> bool:
+    return error.status is None or error.status == _TOO_MANY or error.status >= 500

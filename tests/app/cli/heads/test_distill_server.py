@@ -135,6 +135,38 @@ def test_prompts_that_are_refused(specchat: Specchat, server_url: str, tmp_path:
     assert done.returncode == 2 and "--batch-size is for --target" in done.stderr
 
 
+def test_a_prompt_that_is_refused_within_the_stream_is_asked_once(
+    specchat: Specchat, server_url: str, tmp_path: Path
+) -> None:
+    prompts = write(tmp_path / "prompts.jsonl", [{"prompt": "fox " * 200}, {"prompt": "fox"}])
+    out = tmp_path / "answers.jsonl"
+    asked = f"{server_url}/late/asked"
+    before = json.load(urlopen(asked))
+    distill = ("heads", "distill", "--server", f"{server_url}/late", "--prompts", prompts)
+    done = specchat(*distill, "--out", str(out))
+    assert done.returncode == 0 and [record["id"] for record in read(out)] == [1]
+    assert "1 of 2 prompts refused: the prompt is too long" in done.stderr
+    assert json.load(urlopen(asked)) == before + 2
+
+
+def test_a_prompt_at_which_the_server_fails_does_not_end_the_others(
+    specchat: Specchat, server_url: str, tmp_path: Path
+) -> None:
+    long, out = {"prompt": "fox " * 200}, tmp_path / "answers.jsonl"
+    distill = (
+        "heads", "distill", "--server", f"{server_url}/chokes", "--out", str(out),
+        "--concurrency", "1", "--prompts",
+    )  # fmt: skip
+    prompts = write(tmp_path / "prompts.jsonl", [long, long, {"prompt": "fox"}, long])
+    done = specchat(*distill, prompts)
+    assert done.returncode == 0 and [record["id"] for record in read(out)] == [2]
+    assert "3 of 4 prompts refused: 500 Internal Server Error" in done.stderr
+    out.unlink()
+    write(tmp_path / "prompts.jsonl", [long, long, long, {"prompt": "fox"}])
+    done = specchat(*distill, prompts)
+    assert done.returncode == 2 and not read(out)  # the server is broken
+
+
 def test_reasoning_is_kept_or_dropped(
     specchat: Specchat, server_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
