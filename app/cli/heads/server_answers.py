@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import TextIO, TypeVar
 
 from app.cli.terminal import say
 from app.engine.turn import answer_seed
@@ -23,6 +23,7 @@ from decoding.training.answer_file import Conversation, drop_reasoning, keep_onl
 from decoding.training.data import Record, digest
 from decoding.training.log import Progress
 
+T = TypeVar("T")
 WAITS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # seconds before each retry
 _UNFIT = (400, 413, 422)  # the server rejects the prompt itself, which may be too long
 _TOO_MANY = 429
@@ -69,7 +70,7 @@ class _Distillation:
         self._last_message = ""
 
     async def answer_all(self, concurrency: int) -> int:
-        await self._server.fetch_facts()
+        await self._retried(self._server.fetch_facts)  # the engine may be starting yet
         sampling, total = self._params.sampling, len(self._conversations)
         target = self._server.model or self._server.endpoint.url
         drawn = [sampling.temperature, sampling.top_p, self._seed]
@@ -144,13 +145,19 @@ class _Distillation:
         return record
 
     async def _ask(self, question: Question) -> tuple[str, Ending]:
-        """Ask, and retry after errors that may pass."""
+        async def ask() -> tuple[str, Ending]:
+            pieces: list[Piece] = []
+            ending = await self._server.answer(question, pieces.append, counters=False)
+            return "".join(piece.text for piece in pieces), ending
+
+        return await self._retried(ask)
+
+    async def _retried(self, request: Callable[[], Awaitable[T]]) -> T:
+        """The reply to a request, which is made again after errors that may pass."""
         waits = iter(WAITS)
         while True:
-            pieces: list[Piece] = []
             try:
-                ending = await self._server.answer(question, pieces.append, counters=False)
-                return "".join(piece.text for piece in pieces), ending
+                return await request()
             except ServerError as error:
                 if not _may_pass(error) or (wait := next(waits, None)) is None:
                     raise

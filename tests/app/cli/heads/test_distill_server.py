@@ -11,6 +11,8 @@ import pytest
 
 from app.cli.heads import server_answers
 from app.cli.heads.training_data import records_of
+from app.servers.client import Facts, Server
+from app.servers.errors import ServerError
 from decoding.training.log import Progress
 from tests.conftest import Specchat
 from tests.support.fake_server import KEY, PIECES
@@ -165,6 +167,25 @@ def test_a_prompt_at_which_the_server_fails_does_not_end_the_others(
     write(tmp_path / "prompts.jsonl", [long, long, long, {"prompt": "fox"}])
     done = specchat(*distill, prompts)
     assert done.returncode == 2 and not read(out)  # the server is broken
+
+
+def test_a_server_that_is_not_up_yet_is_waited_for(
+    specchat: Specchat, server_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetch_facts, tries = Server.fetch_facts, []
+
+    async def up_at_the_third(server: Server) -> Facts:
+        tries.append(server)
+        if len(tries) < 3:
+            raise ServerError(f"no server answers at {server.endpoint.url}")
+        return await fetch_facts(server)
+
+    monkeypatch.setattr(Server, "fetch_facts", up_at_the_third)
+    prompts, out = write(tmp_path / "prompts.jsonl", [{"prompt": "fox"}]), tmp_path / "answers"
+    distill = ("heads", "distill", "--server", f"{server_url}/plain", "--prompts", prompts)
+    done = specchat(*distill, "--out", str(out))
+    assert done.returncode == 0 and len(read(out)) == 1
+    assert "no server answers" in done.stderr and "it is asked again" in done.stderr
 
 
 def test_reasoning_is_kept_or_dropped(
