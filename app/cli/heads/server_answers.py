@@ -6,6 +6,7 @@ import asyncio
 import json
 import random
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import aclosing
 from pathlib import Path
 from typing import TextIO, TypeVar
 
@@ -45,26 +46,32 @@ def distill_from(
     Called again, it only asks for the missing ones. Raises InputError if the server answers none of
     several prompts in a row, after retries, and as `lines_so_far` does.
     """
-    distillation = _Distillation(endpoint, conversations, out, params, seed, reasoning)
-    return asyncio.run(distillation.answer_all(concurrency))
+
+    async def answer_all() -> int:
+        # No retries there: `_retried` does them.
+        async with aclosing(Server(endpoint, Patience(retries=()))) as server:
+            distillation = _Distillation(server, conversations, out, params, seed, reasoning)
+            return await distillation.answer_all(concurrency)
+
+    return asyncio.run(answer_all())
 
 
 class _Distillation:
     def __init__(
         self,
-        endpoint: Endpoint,
+        server: Server,
         conversations: Sequence[Conversation],
         out: Path,
         params: Params,
         seed: int,
         reasoning: Reasoning,
     ) -> None:
+        self._server = server
         self._conversations = conversations
         self._out = out
         self._params = params
         self._seed = seed
         self._drops = reasoning == "drop"
-        self._server = Server(endpoint, Patience(retries=()))  # `_ask` does the retries
         self._refused: list[ServerError] = []
         self._failed_in_a_row = 0
         self._last_message = ""

@@ -180,12 +180,21 @@ def test_a_server_that_is_not_up_yet_is_waited_for(
             raise ServerError(f"no server answers at {server.endpoint.url}")
         return await fetch_facts(server)
 
+    closed: list[Server] = []
+
+    async def close(server: Server) -> None:
+        await aclose(server)
+        closed.append(server)
+
+    aclose = Server.aclose
+    monkeypatch.setattr(Server, "aclose", close)
     monkeypatch.setattr(Server, "fetch_facts", up_at_the_third)
     prompts, out = write(tmp_path / "prompts.jsonl", [{"prompt": "fox"}]), tmp_path / "answers"
     distill = ("heads", "distill", "--server", f"{server_url}/plain", "--prompts", prompts)
     done = specchat(*distill, "--out", str(out))
     assert done.returncode == 0 and len(read(out)) == 1
     assert "no server answers" in done.stderr and "it is asked again" in done.stderr
+    assert closed == tries[:1]
 
 
 def test_reasoning_is_kept_or_dropped(
