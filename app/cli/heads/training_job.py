@@ -93,9 +93,11 @@ class TrainingJob:
         else:
             refuse_existing(self.out)
         self.config.require_shares(_processes())
-        if self.offline and self.features and (bare := self.features / BARE_TARGET).is_dir():
-            require_same_target(self.features, self.target)
-            return load(str(bare), self.device)
+        if self.offline and self.features:
+            bare = self.features / BARE_TARGET
+            if (bare / "config.json").is_file():  # written last
+                require_same_target(self.features, self.target)
+                return load(str(bare), self.device)
         model, tokenizer = load(self.target, self.device)
         if self.config.shard:
             from decoding.training.sharding import process_mesh, shard_layers
@@ -194,11 +196,9 @@ class TrainingJob:
             model = attach_draft(model, 0)
             setattr(model.config, LAYERS_BEFORE, depth)
             if is_first_process():
-                part = self.features / f"{BARE_TARGET}.part"
-                save_model(model, tokenizer, part, self.target)
                 source = json.dumps(identity(self.target)) + "\n"
                 write_atomically(self.features / BARE_SOURCE, source, private=False)
-                part.rename(self.features / BARE_TARGET)
+                save_model(model, tokenizer, self.features / BARE_TARGET, self.target)
             nn.Module.to(model, device, precision)
         return model, kept[0], kept[1], records
 
