@@ -13,7 +13,12 @@ import typer
 from app.cli.heads.recipe import RecipeFile, given_options, write_recipe
 from app.cli.heads.target import load
 from app.cli.heads.training_data import requests_of
-from app.cli.heads.training_job import TrainingJob, refuse_existing, remove_checkpoints
+from app.cli.heads.training_job import (
+    TrainingJob,
+    refuse_existing,
+    remove_checkpoints,
+    wait_for_everyone,
+)
 from app.cli.terminal import say
 from decoding.errors import InputError
 from decoding.params import Params, SamplingParams
@@ -417,6 +422,7 @@ def train(
         from app.cli.heads.eagle import train_on as train_eagle_on
 
         train_eagle_on(job, unroll, draft_vocab)
+    wait_for_everyone()  # each has loaded the best checkpoint
     if is_first_process():
         write_recipe(context, out, without="epochs" if max_steps else "")
         if not keep_checkpoints:

@@ -110,10 +110,8 @@ class TrainingJob:
 
     def note_options(self, device: torch.device) -> None:
         """Write down what the training on the `device` begins with, for `resume`."""
-        if _processes() > 1:  # each has seen by now that --out is new
-            from accelerate import PartialState
-
-            PartialState(cpu=device.type == "cpu").wait_for_everyone()
+        _join_processes(device)
+        wait_for_everyone()  # each has seen by now that --out is new
         if is_first_process() and not (self.work / OPTIONS).exists():
             begun = json.dumps(self._options(), indent=2) + "\n"
             write_atomically(self.work / OPTIONS, begun, private=False)
@@ -231,6 +229,22 @@ def _wait_for(folders: Sequence[Path]) -> None:
 
 def _processes() -> int:
     return int(os.environ.get("WORLD_SIZE", "1"))
+
+
+def _join_processes(device: torch.device) -> None:
+    """Let several processes know of each other, as the Trainer would later."""
+    if _processes() > 1:
+        from accelerate import PartialState
+
+        PartialState(cpu=device.type == "cpu")
+
+
+def wait_for_everyone() -> None:
+    """Wait until all processes, which have been joined, are here."""
+    if _processes() > 1:
+        from accelerate import PartialState
+
+        PartialState().wait_for_everyone()
 
 
 def remove_checkpoints(work: Path) -> None:

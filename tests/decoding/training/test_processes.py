@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from app.cli.main import main
 from decoding.checkpoints.medusa import read_medusa
 from decoding.errors import InputError
 from decoding.training.train_config import TrainConfig
+from decoding.training.trainer import HeadTrainer
 from tests.conftest import FamilyFolders, Specchat
 from tests.support.processes import in_two_processes
 
@@ -82,6 +85,33 @@ def training(
         "heads", "train", "--target", target, "--heads", fresh, "--data", data,
         "--batch-size", "8", "--device", "cpu",
     )  # fmt: skip
+
+
+def test_no_checkpoint_is_removed_before_all_have_loaded_it(
+    specchat: Specchat,
+    family_folders: FamilyFolders,
+    data: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    load_best = HeadTrainer._load_best_model
+
+    def load_slowly(trainer: HeadTrainer) -> None:
+        if os.environ["RANK"] == "1":
+            time.sleep(5)
+        load_best(trainer)
+
+    monkeypatch.setattr(HeadTrainer, "_load_best_model", load_slowly)
+    target = ("--target", family_folders.target)
+    convert = ("heads", "convert", "draft", *target, "--layers", "1")
+    assert specchat(*convert, "--out", str(tmp_path / "fresh")).returncode == 0
+    train = (
+        "heads", "train", *target, "--heads", str(tmp_path / "fresh"), "--data", data,
+        "--max-steps", "1", "--device", "cpu", "--out", str(tmp_path / "out"),
+    )  # fmt: skip
+    monkeypatch.setattr(sys, "argv", ["specchat", *train])
+    in_two_processes(main, tmp_path)
+    assert not (tmp_path / "out" / "training").exists()
 
 
 def test_two_processes_train_a_target_with_its_heads_as_one(
