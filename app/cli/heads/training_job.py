@@ -6,10 +6,10 @@ import json
 import os
 import shutil
 import sys
-import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -180,14 +180,13 @@ class TrainingJob:
         parts = ((learned, self.features), (tested, self.features / "held-out"))
         depth = model.config.get_text_config(decoder=True).num_hidden_layers
         has_layers = depth > 0
-        if has_layers and is_first_process():
-            _require_disk_space(
-                self.features, sum(feature_bytes(model, data, layers) for data, _ in parts)
-            )
-            for data, folder in parts:
-                cache_features(model, data, layers, folder)
-        elif has_layers:
-            _wait_for([folder for _, folder in parts])
+        if has_layers:
+            with _first_process_first(model.device) as is_first:
+                if is_first:
+                    size = sum(feature_bytes(model, data, layers) for data, _ in parts)
+                    _require_disk_space(self.features, size)
+                    for data, folder in parts:
+                        cache_features(model, data, layers, folder)
         kept = [cached_features(data, layers, folder) for data, folder in parts]
         if self.offline and has_layers:
             device, precision = model.device, model.dtype
@@ -219,14 +218,6 @@ def _require_disk_space(folder: Path, size: int) -> None:
         raise InputError(f"{folder} has room for {format_bytes(free)} only: choose another folder")
 
 
-def _wait_for(folders: Sequence[Path]) -> None:
-    """Wait until another process has written the features."""
-    from decoding.training.features import is_complete
-
-    while not all(map(is_complete, folders)):
-        time.sleep(1)
-
-
 def _processes() -> int:
     return int(os.environ.get("WORLD_SIZE", "1"))
 
@@ -237,6 +228,31 @@ def _join_processes(device: torch.device) -> None:
         from accelerate import PartialState
 
         PartialState(cpu=device.type == "cpu")
+
+
+@contextmanager
+def _first_process_first(device: torch.device) -> Iterator[bool]:
+    """Whether this is the first process, whose work the others wait for. Raises InputError in these
+    if it fails."""
+    first = is_first_process()
+    if _processes() == 1:
+        yield first
+        return
+    import torch
+    from torch import distributed
+
+    _join_processes(device)
+    # Not by a barrier of the default group, which ends after minutes.
+    patient = distributed.new_group(backend="gloo", timeout=timedelta(days=365))
+    failed = torch.ones(1)
+    try:
+        yield first
+        failed.zero_()
+    finally:
+        with suppress(RuntimeError):  # a process was killed
+            distributed.all_reduce(failed, group=patient)
+    if failed.any():
+        raise InputError("the first process has failed, and says why: this one ends too")
 
 
 def wait_for_everyone() -> None:

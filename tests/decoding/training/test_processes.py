@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -112,6 +113,30 @@ def test_no_checkpoint_is_removed_before_all_have_loaded_it(
     monkeypatch.setattr(sys, "argv", ["specchat", *train])
     in_two_processes(main, tmp_path)
     assert not (tmp_path / "out" / "training").exists()
+
+
+def test_all_end_if_the_first_can_not_write_the_features(
+    specchat: Specchat,
+    family_folders: FamilyFolders,
+    data: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    train = (
+        *training(specchat, family_folders.target, data, tmp_path, heads=1),
+        "--features", str(tmp_path / "features"), "--out", str(tmp_path / "out"),
+    )  # fmt: skip
+    monkeypatch.setattr(sys, "argv", ["specchat", *train])
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=0))
+
+    def fails() -> None:
+        with pytest.raises(SystemExit) as error:
+            main()
+        assert error.value.code == 2
+
+    first, other = in_two_processes(fails, tmp_path)
+    assert "has room for 0 B only: choose another folder" in first
+    assert "the first process has failed" in other
 
 
 def test_two_processes_train_a_target_with_its_heads_as_one(
