@@ -3,7 +3,6 @@ card and checksums."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any, TypeVar
 import torch
 from transformers import PreTrainedModel
 
+from app.cli.heads.provenance import sha256_of
 from app.cli.heads.target import load, shape_of, stored_precision, target_shape
 from app.cli.heads.verify import require_reader, verify
 from app.cli.terminal import print_output, say
@@ -273,5 +273,5 @@ def _write_card(out: Path, what: str, target: str, to: str, dialect: str, launch
 def write_checksums(out: Path) -> None:
     """Write the checksums of all files, as `sha256sum -c` reads them."""
     files = sorted(path for path in out.iterdir() if path.is_file() and path.name != CHECKSUMS)
-    sums = (f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files)
+    sums = (f"{sha256_of(path)}  {path.name}\n" for path in files)
     (out / CHECKSUMS).write_text("".join(sums), encoding="utf-8")
