@@ -87,7 +87,7 @@ def require_lesson(record: Record, where: str) -> None:
     if messages is None:
         raise InputError(
             f"{where}: neither text nor messages to learn from (it has "
-            f"{', '.join(sorted(record)) or 'nothing'}); prompts are answered by heads distill"
+            f"{', '.join(sorted(record)) or 'nothing'}); let the target answer prompts first"
         )
     if not isinstance(messages, list) or not messages:
         raise InputError(f"{where}: messages must be a list that is not empty")

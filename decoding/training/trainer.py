@@ -144,7 +144,7 @@ class HeadTrainer(Trainer):
         model, file = self.model, Path(resume_from_checkpoint, "model.safetensors")
         saved, mine = load_file(file), dict(model.named_parameters())
         if {n: t.shape for n, t in saved.items()} != {n: p.shape for n, p in mine.items()}:
-            raise InputError(f"{file} is of other heads: choose a new folder for --out")
+            raise InputError(f"{file} is of other heads: choose a new folder")
         for name, parameter in mine.items():
             parameter.copy_(shard_like(saved[name].to(parameter.device), parameter))
 

@@ -38,7 +38,7 @@ def data(tmp_path: Path) -> str:
 
 def test_a_batch_that_can_not_be_shared_is_refused(tmp_path: Path) -> None:
     def configure() -> None:
-        with pytest.raises(InputError, match="--batch-size 3: .* give a multiple of 2"):
+        with pytest.raises(InputError, match="^batch_size 3: .* give a multiple of 2"):
             TrainConfig(batch_size=3).arguments(tmp_path, torch.device("cpu"))
 
     in_two_processes(configure, tmp_path)
@@ -70,7 +70,7 @@ def test_too_few_conversations_for_a_batch_are_refused(
 
     monkeypatch.setattr(sys, "argv", ["specchat", *train])
     for said_by_one in in_two_processes(refused, tmp_path):
-        assert "there are only 5 conversations for 2 processes" in said_by_one
+        assert "--batch-size 8: there are only 5 conversations for 2 processes" in said_by_one
     assert not (tmp_path / "out").exists()
     assert specchat(*train).returncode == 0  # one process learns them all in each step
 
