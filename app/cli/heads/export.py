@@ -27,7 +27,7 @@ from decoding.checkpoints.kind import drafter_kind
 from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa
 from decoding.checkpoints.quantized import precision_of
 from decoding.errors import InputError
-from decoding.training.medusa import copies_of_lm_head
+from decoding.training.medusa_attach import copies_of_lm_head
 
 D = TypeVar("D")
 # In the launch line, where neither --gamma nor the head's config says: drafts in a row, nodes.

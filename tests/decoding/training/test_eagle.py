@@ -45,7 +45,7 @@ from decoding.training.features import (
 from decoding.training.length_grouped import LengthGrouped
 from decoding.training.log import training_log
 from decoding.training.losses import Loss
-from decoding.training.medusa import attach
+from decoding.training.medusa_attach import attach_medusa
 from decoding.training.train_config import TrainConfig
 from tests.decoding.model.test_classes import model_of
 from tests.support.families import build
@@ -430,7 +430,7 @@ def test_new_lm_heads_have_the_targets_final_scale() -> None:
     assert torch.equal(fresh.tensors["lm_head.weight"], scaled[:5])
     more = with_draft_vocabulary(fresh, model, torch.arange(9))
     assert torch.equal(more.tensors["lm_head.weight"], scaled[:9])
-    own = attach(model, 2, own_lm_heads=True).lm_heads
+    own = attach_medusa(model, 2, own_lm_heads=True).lm_heads
     assert own is not None and torch.equal(own[1], scaled)
 
 

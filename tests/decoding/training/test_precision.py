@@ -16,7 +16,8 @@ from decoding.training.draft_attach import attach_draft
 from decoding.training.eagle import train_eagle
 from decoding.training.eagle_attach import attach_eagle
 from decoding.training.features import cache_features
-from decoding.training.medusa import attach, train_medusa
+from decoding.training.medusa import train_medusa
+from decoding.training.medusa_attach import attach_medusa
 from decoding.training.train_config import TrainConfig
 from tests.support.families import build
 
@@ -28,7 +29,7 @@ DATA: Any = [
 def train(kind: str, target: Any, work: Path) -> None:
     config = TrainConfig(steps=1, evaluate_every=1, batch_size=2)
     if kind == "medusa":
-        train_medusa(target, attach(target, 2), DATA, DATA, config, work)
+        train_medusa(target, attach_medusa(target, 2), DATA, DATA, config, work)
     elif kind == "eagle":
         head = attach_eagle(target, "eagle3", aux_layers=[0, 1, 2])
         train_eagle(target, head, DATA, DATA, config, work)
