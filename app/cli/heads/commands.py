@@ -130,8 +130,6 @@ def convert(
     aux_layers: Annotated[
         str | None,
         text(
-            "--aux-layers",
-            "--taps",
             help="EAGLE-3: layers of the target whose inputs it reads (default 2,L/2,L-3).",
         ),
     ] = None,
