@@ -18,7 +18,7 @@ _LISTED = ("moe_layers", "mlp_only_layers", "attn_layer_indices")
 
 
 def attach_draft(
-    target: PreTrainedModel, layers: int = 2, width: int | None = None, mlp: int | None = None
+    target: PreTrainedModel, layers: int = 2, *, width: int | None = None, mlp: int | None = None
 ) -> PreTrainedModel:
     """A float32 model of the target's class and vocabulary with `layers` of its layers, evenly
     spaced from the first to the last. If `width` (of the hidden states) or `mlp` (within the MLPs)

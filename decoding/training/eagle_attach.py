@@ -55,6 +55,7 @@ def attach_eagle(
     version: EagleVersion,
     draft_vocab: Tensor | None = None,
     aux_layers: Sequence[int] | None = None,
+    *,
     seed: int = 0,
     mlp: int | None = None,
     own_layers: int = 1,

@@ -25,7 +25,7 @@ _SERVED_TREE = NAMED_TREES[MEDUSA_TREE]
 
 
 def attach_to(
-    target: str, out: Path, count: int, layers: int, own_lm_heads: bool, device: str
+    target: str, out: Path, *, count: int, layers: int, own_lm_heads: bool, device: str
 ) -> None:
     model, _ = load(target, device)
     weights = attach_medusa(model, count, layers, own_lm_heads)
