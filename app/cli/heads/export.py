@@ -15,6 +15,7 @@ from transformers import PreTrainedModel
 from app.cli.heads.provenance import sha256_of
 from app.cli.heads.target import load, shape_of, stored_precision, target_shape
 from app.cli.heads.verify import require_reader, verify
+from app.cli.heads.yardstick import EAGLE_NODES, GAMMA
 from app.cli.terminal import print_output, say
 from app.report.engines import SGLANG, TENSORRT_LLM, VLLM, Choice, Engine
 from app.strategies.registry import EAGLE, EAGLE_1, MEDUSA
@@ -30,8 +31,6 @@ from decoding.errors import InputError
 from decoding.training.medusa_attach import copies_of_lm_head
 
 D = TypeVar("D")
-# In the launch line, where neither --gamma nor the head's config says: drafts in a row, nodes.
-EAGLE_DEPTH, EAGLE_NODES = 5, 16
 CHECKSUMS = "SHA256SUMS"
 
 
@@ -101,7 +100,7 @@ def export(
         choice = Choice(
             target,
             strategy,
-            gamma or found.gamma or EAGLE_DEPTH,
+            gamma or found.gamma or GAMMA["eagle"],  # as it is measured where none says
             found.top_k or 1,
             found.total or EAGLE_NODES,
             str(out),
