@@ -24,7 +24,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from decoding.checkpoints.dialects import MEDUSA_NAMES, MedusaDialect, medusa_dialect
+from decoding.checkpoints.dialects import (
+    MEDUSA_NAMES,
+    MedusaDialect,
+    is_whole_model,
+    medusa_dialect,
+)
 from decoding.checkpoints.drafting import CHOICES, medusa_choices, with_choices
 from decoding.checkpoints.files import read_config, read_tensors, write_checkpoint, write_model
 from decoding.errors import InputError
@@ -124,9 +129,8 @@ def require_medusa(folder: Path, names: Iterable[str]) -> None:
 
 
 def is_merged(folder: Path) -> bool:
-    """Whether the folder is a whole model with Medusa heads in it (Medusa-2, ModelOpt). A config of
-    only heads has no attention; published ones of models lack medusa_num_heads."""
-    return folder.is_dir() and "num_attention_heads" in read_config(folder)
+    """Whether a folder with Medusa heads is a whole model with them in it (Medusa-2, ModelOpt)."""
+    return folder.is_dir() and is_whole_model(read_config(folder))
 
 
 def write_medusa(heads: MedusaWeights, folder: Path, dialect: MedusaDialect, target: str) -> None:

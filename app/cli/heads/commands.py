@@ -25,7 +25,7 @@ from decoding.params import Params, SamplingParams
 from decoding.training.processes import is_first_process
 
 if TYPE_CHECKING:
-    from decoding.checkpoints.kind import DrafterKind
+    from decoding.checkpoints.dialects import DrafterKind
     from decoding.training.train_config import TrainConfig
 
 heads = typer.Typer(
