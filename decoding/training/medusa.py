@@ -30,11 +30,10 @@ from decoding.checkpoints.quantized import Precision
 from decoding.errors import InputError
 from decoding.model.target import logits_of
 from decoding.training.conversations import IGNORED, Example
-from decoding.training.draft import compare
 from decoding.training.evaluate import RANKS
 from decoding.training.features import features_of, final_states
 from decoding.training.log import rates
-from decoding.training.losses import Loss, likeliest, token_loss
+from decoding.training.losses import Loss, compare, likeliest, token_loss
 from decoding.training.optimizers import optimizer_of
 from decoding.training.quantize import fake_quantizer
 from decoding.training.train_config import TrainConfig

@@ -13,7 +13,7 @@ from transformers import DeepseekV3ForCausalLM, LlamaForCausalLM
 
 from decoding.errors import InputError
 from decoding.model.target import Target
-from decoding.training import draft as training
+from decoding.training import losses
 from decoding.training.conversations import IGNORED, Example, collate
 from decoding.training.draft import DraftTrainingModel, divergence
 from decoding.training.draft_attach import attach_draft
@@ -101,7 +101,7 @@ def test_few_logits_at_a_time_give_the_same_gradients(
     batch = collate([Example((1, 7, 8, 9, 10), (IGNORED, 7, 8, 9, 10)), Example((1, 7), (1, 7))])
     found = []
     for logits in (1 << 20, 1):
-        monkeypatch.setattr(training, "_LOGITS", logits)
+        monkeypatch.setattr(losses, "_KEPT_LOGITS", logits)
         model = DraftTrainingModel(make_model(), attach_draft(make_model(), 1)).train()
         result = model(**batch)
         result["loss"].backward()
