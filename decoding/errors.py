@@ -7,6 +7,16 @@ class InputError(ValueError):
     """Invalid input. The message says in one line what is wrong, where, and what to do."""
 
 
+class ParameterError(InputError):
+    """The value of a parameter is invalid. The message is the parameter's `name` and the `rest`;
+    a command puts its option in the place of the name."""
+
+    def __init__(self, name: str, rest: str) -> None:
+        super().__init__(name + rest)
+        self.name = name
+        self.rest = rest
+
+
 def reason_for(error: Exception) -> str:
     """What went wrong, in a line; of an OSError without its path, which the message has anyway, and
     of a pickle that holds more than tensors without torch's advice to run it."""

@@ -33,7 +33,7 @@ from app.strategies.roles import ROLES
 from app.strategies.settings import SETTINGS
 from app.text.numbers import whole_number
 from app.version import VERSION
-from decoding.errors import InputError
+from decoding.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
     from app.config.settings import Settings
@@ -526,6 +526,9 @@ def main() -> None:
     except OutputLost as error:
         complain(str(error))
         code = 1
+    except ParameterError as error:
+        complain(f"--{error.name.replace('_', '-')}{error.rest}")
+        code = 2
     except InputError as error:
         complain(str(error))
         code = 2

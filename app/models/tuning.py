@@ -35,7 +35,6 @@ from decoding.trees.static import Choices
 TYPICAL_ROUND = 5  # nodes: a root and four drafts
 RECHECK_BELOW_SECONDS = 0.1  # a few passes up to this long are not noticed at start-up
 MUCH_QUICKER = 0.7
-_SECONDS_KEY = "asking"  # of the `draft_seconds` in the cache, from their former name
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +115,7 @@ def medusa_tree(heads: MedusaHeads, target: Target, threads: int | None, cost: C
         seconds = min(seconds[0], before[0]), min(seconds[1], before[1])
     found = default_choices(heads, target, cost, known, seconds)
     if (found, seconds) != (known, before):
-        _keep(key, {"choices": found, _SECONDS_KEY: seconds})
+        _keep(key, {"choices": found, "draft_seconds": seconds})
     return found
 
 
@@ -143,7 +142,7 @@ def read_tree(path: Path, key: str, accuracy: Sequence[Sequence[float]]) -> Choi
 def read_draft_seconds(path: Path, key: str) -> tuple[float, float] | None:
     """The kept `draft_seconds`; None if there are none, or they can't be read."""
     try:
-        found = _DRAFT_SECONDS.validate_python(_read(path)[key][_SECONDS_KEY])
+        found = _DRAFT_SECONDS.validate_python(_read(path)[key]["draft_seconds"])
     except (LookupError, TypeError, ValueError):
         return None
     return found if min(found) > 0 else None

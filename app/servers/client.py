@@ -73,6 +73,10 @@ class Server:
             limits=httpx2.Limits(max_connections=None),
         )
 
+    async def aclose(self) -> None:
+        """Close the connections. No call may follow."""
+        await self._client.aclose()
+
     @property
     def model(self) -> str | None:
         """The model to request: the given one, or the server's first."""

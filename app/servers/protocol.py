@@ -89,7 +89,8 @@ def read_chunk(data: str, key: str | None = None) -> Chunk:
         raise ServerError(f"the server sent JSON that is not an object: {quoted(data, key)}")
     if found.get("error"):
         message = quoted(error_message(found), key)
-        raise ServerError(message or "the server reported an error without a message")
+        line = message or "the server reported an error without a message"
+        raise ServerError(line, _status(found["error"]))
     choices = found.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else {}
     choice = first if isinstance(first, dict) else {}
@@ -120,6 +121,12 @@ def error_message(found: object) -> str:
     if isinstance(found, list) and found:
         return error_message(found[0])
     return str(found)
+
+
+def _status(error: object) -> int | None:
+    """The HTTP status that an error in a stream would have had, which engines name as its code."""
+    code = error.get("code") if isinstance(error, dict) else None
+    return code if isinstance(code, int) and 400 <= code < 600 else None
 
 
 def _object(found: Json, name: str) -> Json:

@@ -4,10 +4,11 @@ its tensors. Shared by listing and loading models; imports no torch."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 CheckpointKind = Literal["model", "medusa", "eagle3", "eagle1"]
+DrafterKind = Literal["medusa", "eagle", "draft"]
 MedusaDialect = Literal["v0.1", "merged", "v2", "modelopt", "trtllm", "vllm"]
 EagleDialect = Literal["eagle1", "eagle3", "modelopt", "speculators"]
 EagleVersion = Literal["eagle1", "eagle3"]  # EAGLE-2 is EAGLE-1's head with a dynamic tree
@@ -66,6 +67,34 @@ def eagle_version(names: Iterable[str]) -> EagleVersion | None:
     if not layers:
         return None
     return "eagle3" if any(_EAGLE3.match(name) for name in names) else "eagle1"
+
+
+def eagle3_dialect(config: Mapping[str, Any]) -> EagleDialect:
+    """The dialect of an EAGLE-3 head."""
+    if "transformer_layer_config" in config:
+        return "speculators"
+    return "modelopt" if "use_last_layernorm" in (config.get("eagle_config") or {}) else "eagle3"
+
+
+def is_eagle_training(names: Iterable[str]) -> bool:
+    """Whether these are a target and its EAGLE head in a training checkpoint of ModelOpt, whose
+    config tells nothing of the head."""
+    return any(name.startswith("eagle_module.") for name in names)
+
+
+def is_whole_model(config: Mapping[str, Any]) -> bool:
+    """Whether this is the config of a model, perhaps with Medusa heads in it. One of only heads has
+    no attention; published ones of models lack medusa_num_heads."""
+    return "num_attention_heads" in config
+
+
+def detect_drafter(config: Mapping[str, Any], names: Collection[str]) -> DrafterKind:
+    """What tensors of these names draft with: Medusa heads of any dialect, also inside a model;
+    else a draft model; else an EAGLE head, if it is any."""
+    if medusa_dialect(names) is not None:
+        return "medusa"
+    kind = detect_kind(config, dict.fromkeys(names, ()))
+    return "draft" if kind == "model" and not is_eagle_training(names) else "eagle"
 
 
 def detect_kind(

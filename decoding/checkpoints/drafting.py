@@ -20,7 +20,7 @@ _EAGLE = {
     "top_k": ("speculative_eagle_topk", "eagle_top_k"),
     "total": ("speculative_num_draft_tokens", "eagle_total_tokens"),
 }
-SPECULATIVE_TOKENS = 3  # speculators requires some; its own default
+SPECULATIVE_TOKENS = 3  # speculators requires some: its own default, which names nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,8 @@ def eagle_settings(folder: Path, config: Mapping[str, Any]) -> EagleSettings:
     found = {}
     for name, (key, setting) in _EAGLE.items():
         value = config.get(key)
+        if name == "gamma" and value is None:
+            key, value = "speculative_tokens", _speculative_tokens(config)
         if value is not None:
             try:
                 if not isinstance(value, int):
@@ -52,6 +54,13 @@ def eagle_settings(folder: Path, config: Mapping[str, Any]) -> EagleSettings:
                 raise InputError(f"{folder}: config.json: {key}: {error}") from error
             found[name] = value
     return EagleSettings(**found)
+
+
+def _speculative_tokens(config: Mapping[str, Any]) -> object:
+    """What a config of speculators names; None if it is the default, or another's config."""
+    methods = (config.get("speculators_config") or {}).get("proposal_methods") or [{}]
+    tokens = methods[0].get("speculative_tokens")
+    return None if tokens == SPECULATIVE_TOKENS else tokens
 
 
 def assistant_tokens(generation_config: object) -> int | None:

@@ -21,7 +21,14 @@ from typing import Any
 from torch import Tensor
 from transformers.activations import ACT2FN
 
-from decoding.checkpoints.dialects import EAGLE_LAYER, eagle_layers, eagle_version, medusa_dialect
+from decoding.checkpoints.dialects import (
+    EAGLE_LAYER,
+    eagle3_dialect,
+    eagle_layers,
+    eagle_version,
+    is_eagle_training,
+    medusa_dialect,
+)
 from decoding.checkpoints.drafting import eagle_settings
 from decoding.checkpoints.eagle import EagleConfig, EagleWeights
 from decoding.checkpoints.eagle_fit import (
@@ -69,7 +76,7 @@ def _read_eagle(folder: Path, target: TargetShape) -> EagleWeights:
         for name, tensor in stored.items()
     }
     eagle3 = eagle_version(stored) == "eagle3"
-    dialect = _dialect(config) if eagle3 else "eagle1"
+    dialect = eagle3_dialect(config) if eagle3 else "eagle1"
     layer = _layer_config(folder, config)
     hidden = _check_width(folder, tensors, target, eagle3)
     heads, kv_heads, head_dim = _heads(folder, layer, tensors)
@@ -140,7 +147,7 @@ def _read(folder: Path, config: Mapping[str, Any]) -> dict[str, Tensor]:
 def require_eagle(folder: Path, names: Iterable[str], config: Mapping[str, Any]) -> None:
     """Raise InputError unless tensors of these names are those of a head that can be run."""
     names = list(names)
-    if any(name.startswith("eagle_module.") for name in names):
+    if is_eagle_training(names):
         raise InputError(
             f"{folder} is a training checkpoint of ModelOpt, whose config.json says nothing about "
             "the draft: export it with ModelOpt's export_hf_checkpoint.py and give that folder"
@@ -162,13 +169,6 @@ def require_eagle(folder: Path, names: Iterable[str], config: Mapping[str, Any])
             f"{folder}: the draft has {len(layers)} layers, and the first no hidden_norm as in "
             "EAGLE-3: EAGLE-1 of several layers is not supported"
         )
-
-
-def _dialect(config: Mapping[str, Any]) -> str:
-    """The dialect of an EAGLE-3 head, from its config."""
-    if "transformer_layer_config" in config:
-        return "speculators"
-    return "modelopt" if "use_last_layernorm" in (config.get("eagle_config") or {}) else "eagle3"
 
 
 def _layer_config(folder: Path, config: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-from collections.abc import Callable, Mapping
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,20 +84,14 @@ def _unpickled(path: Path) -> object:
 def write_checkpoint(
     folder: Path, name: str, tensors: dict[str, Tensor], config: Mapping[str, Any]
 ) -> None:
-    """Write tensors to a file, in the format of its suffix, and config.json last: if it exists, the
-    checkpoint is complete. Raises InputError."""
-    part = folder / "config.json.part"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
+    """Write tensors to a file, in the format of its suffix, and config.json. Raises InputError."""
+    with _written_whole(folder) as part:
         if name.endswith(".safetensors"):
-            save_file(tensors, folder / name, metadata={"format": "pt"})
+            save_file(tensors, part / name, metadata={"format": "pt"})
         else:
-            torch.save(tensors, folder / name)
-        part.write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
-        _let_read(folder / name, part)
-        os.replace(part, folder / "config.json")
-    except _UNWRITTEN as error:
-        raise InputError(f"can't write to {folder}: {reason_for(error)}") from error
+            torch.save(tensors, part / name)
+        text = json.dumps(config, indent=2) + "\n"
+        (part / "config.json").write_text(text, encoding="utf-8")
 
 
 def write_model(
@@ -108,15 +103,28 @@ def write_model(
     """Write a model and its tokenizer as transformers does, with `more` tensors beside its own.
     Raises InputError."""
     tensors = {**model.state_dict(), **more} if more else None
+    with _written_whole(folder) as part:
+        model.save_pretrained(part, state_dict=tensors)
+        tokenizer.save_pretrained(part)
+
+
+@contextmanager
+def _written_whole(folder: Path) -> Iterator[Path]:
+    """A folder for the files of a checkpoint, which are then moved to `folder`, config.json last:
+    if it exists, the checkpoint is complete. Raises InputError."""
+    part = folder / "checkpoint.part"
     try:
-        model.save_pretrained(folder, state_dict=tensors)
-        tokenizer.save_pretrained(folder)
-        for file in folder.glob("*.safetensors"):
-            _let_read(file, folder / "config.json")
+        shutil.rmtree(part, ignore_errors=True)  # of a write that was killed
+        part.mkdir(parents=True)
+        yield part
+        files = [file for file in part.rglob("*") if file.is_file()]
+        for file in sorted(files, key=lambda file: file.name == "config.json"):
+            # safetensors lets only the owner read: who may read the config may read the weights.
+            file.chmod((part / "config.json").stat().st_mode)
+            moved = folder / file.relative_to(part)
+            moved.parent.mkdir(exist_ok=True)
+            file.replace(moved)
     except _UNWRITTEN as error:
         raise InputError(f"can't write to {folder}: {reason_for(error)}") from error
-
-
-def _let_read(weights: Path, config: Path) -> None:
-    """safetensors lets only the owner read: who may read the config may read the weights."""
-    weights.chmod(config.stat().st_mode)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)

@@ -1,16 +1,13 @@
-"""Detects the kind of drafter in a folder."""
+"""Reads what `dialects.detect_drafter` needs from a folder."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal
 
-from decoding.checkpoints.dialects import detect_kind, medusa_dialect
+from decoding.checkpoints.dialects import DrafterKind, detect_drafter
 from decoding.checkpoints.files import read_config, read_tensors
 from decoding.checkpoints.headers import file_tensor_names, weight_files
-
-DrafterKind = Literal["medusa", "eagle", "draft"]
 
 
 def drafter_kind(folder: Path) -> DrafterKind:
@@ -27,8 +24,4 @@ def drafter_kind(folder: Path) -> DrafterKind:
             return False
 
         read_tensors(folder, look)
-    if medusa_dialect(names) is not None:
-        return "medusa"
-    of_modelopt = any(name.startswith("eagle_module.") for name in names)
-    kind = detect_kind(read_config(folder), dict.fromkeys(names, ()))
-    return "draft" if kind == "model" and not of_modelopt else "eagle"
+    return detect_drafter(read_config(folder), names)

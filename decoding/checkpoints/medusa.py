@@ -24,7 +24,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from decoding.checkpoints.dialects import MEDUSA_NAMES, MedusaDialect, medusa_dialect
+from decoding.checkpoints.dialects import (
+    MEDUSA_NAMES,
+    MedusaDialect,
+    is_whole_model,
+    medusa_dialect,
+)
 from decoding.checkpoints.drafting import CHOICES, medusa_choices, with_choices
 from decoding.checkpoints.files import read_config, read_tensors, write_checkpoint, write_model
 from decoding.errors import InputError
@@ -56,9 +61,10 @@ class MedusaWeights:
     choices: Choices = ()
 
     def save_pretrained(self, folder: str | Path, target: str = "") -> None:
-        """Write the heads for the model called `target`, as v2 if they have no lm_heads, else as
-        v0.1, for `Medusa.from_pretrained`."""
-        write_medusa(self, Path(folder), "v2" if self.lm_heads is None else "v0.1", target)
+        """Write the heads for the model called `target`, as v2 if they have no lm_heads, as vllm
+        if these are truncated, else as v0.1, for `Medusa.from_pretrained`."""
+        own: MedusaDialect = "v0.1" if self.token_map is None else "vllm"
+        write_medusa(self, Path(folder), "v2" if self.lm_heads is None else own, target)
 
     @property
     def heads(self) -> int:
@@ -123,14 +129,14 @@ def require_medusa(folder: Path, names: Iterable[str]) -> None:
 
 
 def is_merged(folder: Path) -> bool:
-    """Whether the folder is a whole model with Medusa heads in it (Medusa-2, ModelOpt). A config of
-    only heads has no attention; published ones of models lack medusa_num_heads."""
-    return folder.is_dir() and "num_attention_heads" in read_config(folder)
+    """Whether a folder with Medusa heads is a whole model with them in it (Medusa-2, ModelOpt)."""
+    return folder.is_dir() and is_whole_model(read_config(folder))
 
 
 def write_medusa(heads: MedusaWeights, folder: Path, dialect: MedusaDialect, target: str) -> None:
     """Write `heads` for `target` (its name goes into the config). Heads without their own lm_heads
-    can only be written as `v2`, and others can't.
+    can only be written as `v2`, and others can't; only `vllm` can truncate lm_heads. Raises
+    InputError.
     """
     if dialect not in WRITABLE:
         raise InputError(f"can't write the dialect {dialect}; choose from {', '.join(WRITABLE)}")
@@ -139,6 +145,11 @@ def write_medusa(heads: MedusaWeights, folder: Path, dialect: MedusaDialect, tar
             "share the target's lm_head" if heads.lm_heads is None else "have lm_heads of their own"
         )
         raise InputError(f"these heads {has}, which the dialect {dialect} can't express")
+    if heads.token_map is not None and dialect != "vllm":
+        raise InputError(
+            f"these heads know a part of the vocabulary (token_map), which the dialect {dialect} "
+            "can't express"
+        )
     shared = dialect == "vllm" and _have_one_lm_head(heads)
     named = {
         name: tensor.contiguous()

@@ -6,7 +6,8 @@ models. The names below, `distill.distill` and `quantize.quantize` are the publi
 >>> from tempfile import TemporaryDirectory
 >>> from transformers import AutoModelForCausalLM, AutoTokenizer
 >>> from decoding import Decoder, Medusa, Params, Target
->>> from decoding.training import Conversations, TrainConfig, attach, read_sources, train_medusa
+>>> from decoding.training import Conversations, TrainConfig, attach_medusa, read_sources
+>>> from decoding.training import train_medusa
 >>> from decoding.training.distill import distill
 >>> folder = TemporaryDirectory()
 >>> work = Path(folder.name)
@@ -19,7 +20,8 @@ The target answers prompts, and new heads are trained on its answers and saved:
 >>> distill(model, tokenizer, prompts, work / "answers.jsonl", Params(max_new_tokens=16))
 4
 >>> answers = Conversations(read_sources([str(work / "answers.jsonl")]), tokenizer, length=256)
->>> untrained, config = attach(model, heads=2, layers=1), TrainConfig(steps=2, batch_size=2)
+>>> untrained = attach_medusa(model, heads=2, layers=1)
+>>> config = TrainConfig(steps=2, batch_size=2)
 >>> heads = train_medusa(model, untrained, answers, answers, config, work / "training")
 >>> heads.save_pretrained(work / "heads")
 
@@ -46,17 +48,17 @@ if TYPE_CHECKING:
     from decoding.training.eagle_attach import attach_eagle as attach_eagle
     from decoding.training.evaluate import answer_prompts as answer_prompts
     from decoding.training.evaluate import stats_of as stats_of
-    from decoding.training.medusa import attach as attach
     from decoding.training.medusa import train_medusa as train_medusa
+    from decoding.training.medusa_attach import attach_medusa as attach_medusa
     from decoding.training.train_config import TrainConfig as TrainConfig
 
 _MODULES = {
     "Conversations": "conversations",
     "TrainConfig": "train_config",
     "answer_prompts": "evaluate",
-    "attach": "medusa",
     "attach_draft": "draft_attach",
     "attach_eagle": "eagle_attach",
+    "attach_medusa": "medusa_attach",
     "read_sources": "data",
     "stats_of": "evaluate",
     "train_draft": "draft",

@@ -27,7 +27,7 @@ def lines_so_far(out: Path, made_by: str, total: int) -> list[bytes]:
     if not ours or rest[: len(_BEGIN)] != _BEGIN[: len(rest)]:
         raise InputError(
             f"{out} holds something other than answers to these prompts, of this target and with "
-            "these settings: choose a new file for --out"
+            "these settings: choose a new file"
         )
     return whole
 

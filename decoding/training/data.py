@@ -35,7 +35,7 @@ MOST_REPEATS = 1000  # of a file: more would fill the memory
 
 @dataclass(frozen=True)
 class DataSource:
-    """A file, its number of repeats (below 1: a seeded sample), and a metadata filter."""
+    """A file, its number of repeats (below 1: a sample), and a metadata filter."""
 
     path: Path
     repeat: float = 1.0
@@ -58,7 +58,7 @@ class DataSource:
         return cls(Path(path), times, (key, value) if where else None)
 
     def lines(self, seed: int = 0) -> Iterator[Located]:
-        """Raises InputError."""
+        """The records, of which the `seed` fixes the sample. Raises InputError."""
         records = [
             (line, in_chat_form(record, line)) for line, record in jsonl_lines(self.path)
             if self.where is None or str(record.get(self.where[0])) == self.where[1]
@@ -87,7 +87,7 @@ def require_lesson(record: Record, where: str) -> None:
     if messages is None:
         raise InputError(
             f"{where}: neither text nor messages to learn from (it has "
-            f"{', '.join(sorted(record)) or 'nothing'}); prompts are answered by heads distill"
+            f"{', '.join(sorted(record)) or 'nothing'}); let the target answer prompts first"
         )
     if not isinstance(messages, list) or not messages:
         raise InputError(f"{where}: messages must be a list that is not empty")

@@ -15,6 +15,7 @@ from pathlib import Path
 import torch
 from transformers import DynamicCache, PreTrainedModel, PreTrainedTokenizerBase
 
+from decoding.errors import InputError
 from decoding.model.architecture import context_of
 from decoding.model.recurrent import cache_argument
 from decoding.params import Params
@@ -160,14 +161,19 @@ def distill(
     batch; returns the number of records in it.
 
     Prompts of similar length share a batch, so the output is sorted by length. Raises InputError if
-    `out` holds anything but the first of the same answers, and then does not change it.
+    `out` holds anything but the first of the same answers, and then does not change it; and for
+    penalties, which do not act here.
     """
+    if params.sampling.penalizes:
+        raise InputError("answers are distilled without penalties: leave them out")
     open_turns = sorted(conversations, key=_characters)
-    temperature, top_p = params.sampling.temperature, params.sampling.top_p
+    sampling = params.sampling
+    temperature, top_p = sampling.temperature, sampling.top_p
     made = [target_digest(model), open_turns, params.max_new_tokens, temperature]
     # The random numbers of a prompt depend on its batch.
     made += [batch_size, seed] if temperature else []
     made += [top_p] if top_p < 1 else []
+    made += [sampling.top_k, sampling.min_p] if sampling.top_k or sampling.min_p else []
     made_by = digest(made + ([reasoning] if reasoning == "drop" else []))
     lines = lines_so_far(out, made_by, len(open_turns))
     whole = len(lines) == len(open_turns)

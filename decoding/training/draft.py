@@ -10,28 +10,23 @@ import copy
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn import functional
-from torch.utils.checkpoint import checkpoint
 from torch.utils.data import Dataset
 from transformers import EvalPrediction, PreTrainedModel
 
-from decoding.model.target import logits_of
 from decoding.training.conversations import IGNORED, Example, collate
 from decoding.training.evaluate import Answer
 from decoding.training.features import features_of, final_states
 from decoding.training.log import rates
-from decoding.training.losses import Loss, likeliest, token_loss
+from decoding.training.losses import Loss, compare
 from decoding.training.optimizers import optimizer_of
 from decoding.training.quantize import fake_quantize_layers
 from decoding.training.sharding import full_tensor, shard_layers
 from decoding.training.train_config import TrainConfig
 from decoding.training.trainer import RunningCounts, TrainingModel, train
-
-_LOGITS = 2**25  # in memory at a time, for each model
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +70,10 @@ class DraftTrainingModel(TrainingModel):
         is_answer = labels[:, 1:] != IGNORED
         if final is None:
             _, final = features_of(target, input_ids, ())
-        teacher = final[:, :-1][is_answer]
-        student = final_states(draft, input_ids)[:, :-1][is_answer]
+        states = final[:, :-1][is_answer]
+        draft_states = final_states(draft, input_ids)[:, :-1][is_answer]
         tokens = labels[:, 1:][is_answer]
-        compared = compare(target, draft, teacher, student, tokens, self._loss, self.training)
+        compared = compare(target, draft, states, draft_states, tokens, self._loss, self.training)
         right = compared.right
         result = {"loss": compared.loss / self.divisors_for(labels)[0]}
         if self.training:
@@ -91,57 +86,6 @@ class DraftTrainingModel(TrainingModel):
                 result[name] = none.index_add_(0, text, values)
             result["counts"] = is_answer.sum(1)
         return result
-
-
-class Compared(NamedTuple):
-    """Of two models before n tokens: the sum of the losses; whether they have the same argmax [n];
-    and, zeros in training, 1 - TVD and the KL divergence from the target [n]."""
-
-    loss: Tensor
-    right: Tensor
-    overlap: Tensor
-    kl: Tensor
-
-
-def compare(
-    target: PreTrainedModel,
-    draft: PreTrainedModel,
-    teacher: Tensor,
-    student: Tensor,
-    tokens: Tensor,
-    loss: Loss,
-    training: bool,
-) -> Compared:
-    """Compare the models by their hidden states [n, H], the target's `teacher` and the draft's
-    `student`, before `tokens` [n]. If the logits are many, they are not kept for the backward
-    pass."""
-
-    def compare_rows(start: int) -> tuple[Tensor, ...]:
-        rows = slice(start, start + size)
-        q, p = logits_of(draft, student[rows]), logits_of(target, teacher[rows])
-        vocab = min(q.shape[-1], p.shape[-1])  # either may be padded
-        q, p = q[..., :vocab], p[..., :vocab]
-        with torch.no_grad():
-            right = likeliest(q) == likeliest(p)
-            p = p.float().softmax(-1)
-            overlap = kl = p.new_zeros(len(p))
-            if not training:
-                log_q = q.float().log_softmax(-1)
-                overlap = torch.minimum(log_q.exp(), p).sum(-1)
-                kl = functional.kl_div(log_q, p, reduction="none").sum(-1).clamp_min(0)
-        which, weights = torch.arange(len(q), device=q.device), p.new_ones(len(q))
-        targets = tokens[rows] if loss == "ce" else p
-        return token_loss(loss, q, targets, which, weights), right, overlap, kl
-
-    size = max(_LOGITS // draft.get_output_embeddings().weight.shape[0], 1)
-    starts = range(0, max(len(tokens), 1), size)
-    recompute = training and len(starts) > 1
-    parts = [
-        checkpoint(compare_rows, start, use_reentrant=False) if recompute else compare_rows(start)
-        for start in starts
-    ]
-    losses, *found = zip(*parts, strict=True)
-    return Compared(torch.stack(losses).sum(), *map(torch.cat, found))
 
 
 def train_draft(

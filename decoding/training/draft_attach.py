@@ -11,14 +11,14 @@ import torch
 from torch import Tensor, nn
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
-from decoding.errors import InputError
+from decoding.errors import InputError, ParameterError
 
 # of configs: the indices of some layers
 _LISTED = ("moe_layers", "mlp_only_layers", "attn_layer_indices")
 
 
 def attach_draft(
-    target: PreTrainedModel, layers: int = 2, width: int | None = None, mlp: int | None = None
+    target: PreTrainedModel, layers: int = 2, *, width: int | None = None, mlp: int | None = None
 ) -> PreTrainedModel:
     """A float32 model of the target's class and vocabulary with `layers` of its layers, evenly
     spaced from the first to the last. If `width` (of the hidden states) or `mlp` (within the MLPs)
@@ -29,11 +29,11 @@ def attach_draft(
     depth, hidden = int(base.num_hidden_layers), int(base.hidden_size)
     inner = getattr(base, "intermediate_size", None)
     if mlp is not None and not isinstance(inner, int):
-        raise InputError("--mlp: the target's config.json names no intermediate_size")
+        raise ParameterError("mlp", ": the target's config.json names no intermediate_size")
     sizes = (("layers", layers, depth), ("width", width, hidden), ("mlp", mlp, inner))
-    for option, wanted, most in sizes:
+    for name, wanted, most in sizes:
         if wanted is not None and most is not None and wanted > most:
-            raise InputError(f"--{option} {wanted}: the target has {most}")
+            raise ParameterError(name, f" {wanted}: the target has {most}")
     chosen = _spread(layers, depth)
     draft: PreTrainedModel = _build(base, chosen, width, mlp)
     prefix = f"{layers_of(target)[0]}."
@@ -48,7 +48,7 @@ def attach_draft(
         if source is None:
             raise InputError(
                 f"the target's {layer.rstrip('.') or 'model'} has no {name}, as a draft of "
-                f"{layers} layers would: its layers are of several kinds, give other --layers"
+                f"{layers} layers would: its layers are of several kinds, take another number"
             )
         channels = dict(kept)
         if place and mlp is not None and isinstance(inner, int):

@@ -14,7 +14,7 @@ from transformers import PreTrainedModel
 
 from decoding.checkpoints.dialects import EagleVersion
 from decoding.checkpoints.eagle import EagleConfig, EagleWeights
-from decoding.errors import InputError
+from decoding.errors import InputError, ParameterError
 from decoding.model.architecture import decoder_of
 from decoding.model.target import scaled_lm_head
 from decoding.training.conversations import IGNORED, Example
@@ -55,6 +55,7 @@ def attach_eagle(
     version: EagleVersion,
     draft_vocab: Tensor | None = None,
     aux_layers: Sequence[int] | None = None,
+    *,
     seed: int = 0,
     mlp: int | None = None,
     own_layers: int = 1,
@@ -86,9 +87,10 @@ def attach_eagle(
     if draft_vocab is not None and version == "eagle1":
         raise InputError("EAGLE-1 asks the target's own lm_head: it has no draft vocabulary")
     if width is not None and (width > hidden or width % heads):
-        raise InputError(
-            f"--width {width}: the target's hidden states are {hidden} wide, of {heads} heads; "
-            f"give a multiple of {heads} below that"
+        raise ParameterError(
+            "width",
+            f" {width}: the target's hidden states are {hidden} wide, of {heads} heads; give a "
+            f"multiple of {heads} below that",
         )
     config = EagleConfig(
         version=version,
@@ -141,7 +143,7 @@ def with_draft_vocabulary(
     if rows.shape[1] != config.hidden:
         raise InputError(
             f"the head is {config.hidden} wide, the target {rows.shape[1]}: the rows of new tokens "
-            "can't come from it, leave --draft-vocab out"
+            "can't come from it, leave its draft vocabulary as it is"
         )
     lm_head = tensors["lm_head.weight"]
     known = torch.arange(len(lm_head)) + tensors.pop("d2t", torch.zeros((), dtype=torch.long))

@@ -1,9 +1,8 @@
 """The target's hidden states for training drafters, computed on the fly or cached on disk.
 
 A cache is a folder of safetensors shards, each with the rows of some conversations (`ids`,
-`labels`, and in the target's precision `final` and `taps`, the inputs of the aux layers), and an
-`index.json` that identifies the data and the target. Shards are memory-mapped: a batch reads only
-its own rows.
+`labels`, and in the target's precision `final` and `aux_hidden_states`), and an `index.json` that
+identifies the data and the target. Shards are memory-mapped: a batch reads only its own rows.
 """
 
 from __future__ import annotations
@@ -115,7 +114,7 @@ class FeatureCache(Dataset[Example]):
         with safe_open(_shard_path(self._folder, shard), framework="pt") as file:
             found = {name: file.get_slice(name)[rows] for name in file.keys()}  # noqa: SIM118
         ids, labels = (tuple(found[name].tolist()) for name in ("ids", "labels"))
-        return FeatureExample(ids, labels, found.get("taps"), found["final"])
+        return FeatureExample(ids, labels, found.get("aux_hidden_states"), found["final"])
 
 
 def cache_features(
@@ -180,7 +179,7 @@ def _all_of(data: Dataset[Example]) -> list[Example]:
 
 
 def _made_of(examples: Sequence[Example], aux_layers: Sequence[int]) -> dict[str, object]:
-    return {"taps": list(aux_layers), "data": digest([(e.ids, e.labels) for e in examples])}
+    return {"aux_layers": list(aux_layers), "data": digest([(e.ids, e.labels) for e in examples])}
 
 
 def _require(index: Path, made_of: Mapping[str, object]) -> None:
@@ -191,7 +190,7 @@ def _require(index: Path, made_of: Mapping[str, object]) -> None:
         raise InputError(f"{index} is no index of features: use a new folder") from error
     for name, value in made_of.items():
         if found.get(name) != value:
-            what = "choice of layers (--aux-layers)" if name == "taps" else name
+            what = "choice of layers" if name == "aux_layers" else name
             raise InputError(
                 f"the features in {index.parent} are of another {what}: use a new folder"
             )
@@ -200,13 +199,13 @@ def _require(index: Path, made_of: Mapping[str, object]) -> None:
 def _shard_tensors(
     target: PreTrainedModel, examples: Sequence[Example], aux_layers: Sequence[int]
 ) -> dict[str, Tensor]:
-    rows: dict[str, list[Tensor]] = {"final": [], "taps": []}
+    rows: dict[str, list[Tensor]] = {"final": [], "aux_hidden_states": []}
     for start in range(0, len(examples), _BATCH):
         part = examples[start : start + _BATCH]
         ids = collate(part)["input_ids"].to(target.device)
         aux, final = features_of(target, ids, aux_layers)
         for i, example in enumerate(part):
-            for name, states in (("final", final), ("taps", aux)):
+            for name, states in (("final", final), ("aux_hidden_states", aux)):
                 if states is not None:
                     rows[name].append(states[i, : len(example.ids)].to(target.dtype).cpu())
     tensors = {name: torch.cat(parts) for name, parts in rows.items() if parts}

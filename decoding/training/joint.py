@@ -20,7 +20,8 @@ from transformers import PreTrainedModel
 
 from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa
 from decoding.training.conversations import Example
-from decoding.training.medusa import copies_of_lm_head, train_medusa
+from decoding.training.medusa import train_medusa
+from decoding.training.medusa_attach import copies_of_lm_head
 from decoding.training.processes import is_first_process
 from decoding.training.quantize import fake_quantize_layers
 from decoding.training.train_config import TrainConfig

@@ -15,8 +15,8 @@ class LengthGrouped(Sampler[int]):
     """Shuffled indices in which similar lengths share a batch, and batches are in random order. An
     epoch's order is fixed by the seed, so that a resumed run continues where it was.
 
-    All batches are full, so that several processes can divide them; the remaining examples have
-    their turn in another epoch."""
+    All batches have the same size, so that several processes can divide them; the remaining
+    examples have their turn in another epoch."""
 
     def __init__(self, lengths: Sequence[int], batch_size: int, seed: int = 0) -> None:
         self._seed = seed

@@ -17,14 +17,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn import functional
+from torch.utils.checkpoint import checkpoint
+from transformers import PreTrainedModel
+
+from decoding.model.target import logits_of
 
 Loss = Literal["kl", "reverse-kl", "tvd", "lk", "ce"]
 _ROWS = 64  # rows at a time, which fit into a CPU's cache
 _LOGITS = 2**26  # at a time on other devices, where every operation costs a launch
+_KEPT_LOGITS = 2**25  # in memory at a time, of each of two models that are compared
 _SMALLEST = torch.finfo(torch.float32).tiny
 
 
@@ -41,6 +47,56 @@ def token_loss(
 def likeliest(logits: Tensor) -> Tensor:
     """The argmax over the last dimension. `argmax` takes four times as long in bfloat16 on CPUs."""
     return logits.max(-1).indices
+
+
+class Compared(NamedTuple):
+    """Of two models before n tokens: the sum of the losses; whether they have the same argmax [n];
+    and, zeros in training, 1 - TVD and the KL divergence from the teacher [n]."""
+
+    loss: Tensor
+    right: Tensor
+    overlap: Tensor
+    kl: Tensor
+
+
+def compare(
+    teacher: PreTrainedModel,
+    student: PreTrainedModel,
+    teacher_states: Tensor,
+    student_states: Tensor,
+    tokens: Tensor,
+    loss: Loss,
+    training: bool,
+) -> Compared:
+    """Compare two models, of which the student learns, by their states after the final norm [n, H]
+    before `tokens` [n]. If the logits are many, they are not kept for the backward pass."""
+
+    def compare_rows(start: int) -> tuple[Tensor, ...]:
+        rows = slice(start, start + size)
+        q, p = logits_of(student, student_states[rows]), logits_of(teacher, teacher_states[rows])
+        vocab = min(q.shape[-1], p.shape[-1])  # either may be padded
+        q, p = q[..., :vocab], p[..., :vocab]
+        with torch.no_grad():
+            right = likeliest(q) == likeliest(p)
+            p = p.float().softmax(-1)
+            overlap = kl = p.new_zeros(len(p))
+            if not training:
+                log_q = q.float().log_softmax(-1)
+                overlap = torch.minimum(log_q.exp(), p).sum(-1)
+                kl = functional.kl_div(log_q, p, reduction="none").sum(-1).clamp_min(0)
+        which, weights = torch.arange(len(q), device=q.device), p.new_ones(len(q))
+        targets = tokens[rows] if loss == "ce" else p
+        return token_loss(loss, q, targets, which, weights), right, overlap, kl
+
+    size = max(_KEPT_LOGITS // student.get_output_embeddings().weight.shape[0], 1)
+    starts = range(0, max(len(tokens), 1), size)
+    recompute = training and len(starts) > 1
+    parts = [
+        checkpoint(compare_rows, start, use_reentrant=False) if recompute else compare_rows(start)
+        for start in starts
+    ]
+    losses, *found = zip(*parts, strict=True)
+    return Compared(torch.stack(losses).sum(), *map(torch.cat, found))
 
 
 class _TokenLoss(torch.autograd.Function):

@@ -1,4 +1,4 @@
-"""Attaches Medusa heads to a target, and trains them.
+"""Trains Medusa heads.
 
 Cai et al. 2024 (2401.10774): the target is frozen (Medusa-1), the loss is the heads' cross
 entropies on the tokens two, three, ... positions ahead, head k weighted by 0.8^k. Other `losses`
@@ -28,39 +28,16 @@ from transformers import EvalPrediction, PreTrainedModel
 from decoding.checkpoints.medusa import MedusaWeights
 from decoding.checkpoints.quantized import Precision
 from decoding.errors import InputError
-from decoding.model.target import logits_of, scaled_lm_head
+from decoding.model.target import logits_of
 from decoding.training.conversations import IGNORED, Example
-from decoding.training.draft import compare
 from decoding.training.evaluate import RANKS
 from decoding.training.features import features_of, final_states
 from decoding.training.log import rates
-from decoding.training.losses import Loss, likeliest, token_loss
+from decoding.training.losses import Loss, compare, likeliest, token_loss
 from decoding.training.optimizers import optimizer_of
 from decoding.training.quantize import fake_quantizer
 from decoding.training.train_config import TrainConfig
 from decoding.training.trainer import RunningCounts, TrainingModel, train
-
-
-def attach(
-    target: PreTrainedModel, heads: int = 4, layers: int = 1, own_lm_heads: bool = False
-) -> MedusaWeights:
-    """Untrained heads with the target's own prediction: residuals of zero before (a copy of) the
-    target's lm_head."""
-    hidden = target.get_output_embeddings().weight.shape[1]
-    return MedusaWeights(
-        "v0.1" if own_lm_heads else "v2",
-        torch.zeros(heads, layers, hidden, hidden),
-        torch.zeros(heads, layers, hidden),
-        copies_of_lm_head(target, heads) if own_lm_heads else None,
-    )
-
-
-def copies_of_lm_head(
-    target: PreTrainedModel, heads: int, precision: torch.dtype = torch.float32
-) -> Tensor:
-    """A copy of the target's lm_head, with its scale, for all heads: [heads, V, H], each the same
-    memory."""
-    return scaled_lm_head(target).to(precision, copy=True).expand(heads, -1, -1)
 
 
 def require_trainable(weights: MedusaWeights) -> None:

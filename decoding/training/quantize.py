@@ -104,4 +104,4 @@ def _torchao(module: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        raise InputError("quantizing needs torchao: pip install 'specchat[quantize]'") from error
+        raise InputError("quantizing needs torchao: pip install torchao") from error

@@ -29,7 +29,7 @@ def process_mesh(device: torch.device) -> DeviceMesh:
     PartialState(cpu=device.type == "cpu")  # as the Trainer would later
     if not distributed.is_initialized():
         raise InputError(
-            "--shard divides the weights among processes: start several by accelerate launch or "
+            "sharding divides the weights among processes: start several by accelerate launch or "
             "torchrun"
         )
     return init_device_mesh(device.type, (distributed.get_world_size(),))

@@ -10,7 +10,7 @@ import torch
 from transformers import TrainingArguments
 
 from decoding.checkpoints.quantized import Precision
-from decoding.errors import InputError
+from decoding.errors import ParameterError
 from decoding.json_text import parse_json
 from decoding.training.losses import Loss
 
@@ -69,9 +69,20 @@ class TrainConfig:
     def require_shares(self, processes: int) -> None:
         """Raise InputError unless so many processes can share a batch."""
         if self.batch_size % processes:
-            raise InputError(
-                f"--batch-size {self.batch_size}: {processes} processes share each batch, give a "
-                f"multiple of {processes}"
+            raise ParameterError(
+                "batch_size",
+                f" {self.batch_size}: {processes} processes share each batch, give a multiple of "
+                f"{processes}",
+            )
+
+    def require_full_batch(self, conversations: int, processes: int) -> None:
+        """Raise InputError if several processes had too few conversations for a batch: Accelerate
+        would fill it up with some of them again."""
+        if processes > 1 and conversations < self.batch_size:
+            raise ParameterError(
+                "batch_size",
+                f" {self.batch_size}: there are only {conversations} conversations for {processes} "
+                "processes to share, give a smaller batch",
             )
 
     def arguments(self, work: Path, device: torch.device, **more: Any) -> TrainingArguments:

@@ -6,7 +6,7 @@ import json
 import math
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -144,7 +144,7 @@ class HeadTrainer(Trainer):
         model, file = self.model, Path(resume_from_checkpoint, "model.safetensors")
         saved, mine = load_file(file), dict(model.named_parameters())
         if {n: t.shape for n, t in saved.items()} != {n: p.shape for n, p in mine.items()}:
-            raise InputError(f"{file} is of other heads: choose a new folder for --out")
+            raise InputError(f"{file} is of other heads: choose a new folder")
         for name, parameter in mine.items():
             parameter.copy_(shard_like(saved[name].to(parameter.device), parameter))
 
@@ -187,9 +187,11 @@ def train(
             "metric_for_best_model": "served" if served else best,
             "greater_is_better": True,
         }
+    training_arguments = config.arguments(work, device, **arguments)
+    config.require_full_batch(len(cast(Sized, data)), training_arguments.world_size)
     trainer = HeadTrainer(
         model=model,
-        args=config.arguments(work, device, **arguments),
+        args=training_arguments,
         train_dataset=data,
         eval_dataset=held_out,
         data_collator=collate_features,

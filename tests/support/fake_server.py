@@ -217,6 +217,21 @@ class Handler(socketserver.StreamRequestHandler):
         else:
             self.echo(kind, asked, headers)
 
+    def late(self, kind: str, asked: Any, headers: Any) -> None:
+        """Long prompts are refused when the stream has begun."""
+        if len(json.dumps(asked["messages"])) > 500:
+            self.event({"error": {"message": "the prompt is too long", "code": 400}})
+            self.done()
+        else:
+            self.echo(kind, asked, headers)
+
+    def chokes(self, kind: str, asked: Any, headers: Any) -> None:
+        """At long prompts it always fails."""
+        if len(json.dumps(asked["messages"])) > 500:
+            self.reply(500, json.dumps({"error": {"message": "an assertion failed"}}))
+        else:
+            self.echo(kind, asked, headers)
+
     def silentend(self, kind: str, asked: Any, headers: Any) -> None:
         """All is said, and the connection just stays."""
         self.say("The end")

@@ -13,14 +13,20 @@ import typer
 from app.cli.heads.recipe import RecipeFile, given_options, write_recipe
 from app.cli.heads.target import load
 from app.cli.heads.training_data import requests_of
-from app.cli.heads.training_job import TrainingJob, refuse_existing, remove_checkpoints
+from app.cli.heads.training_job import (
+    TrainingJob,
+    refuse_existing,
+    remove_checkpoints,
+    wait_for_everyone,
+)
 from app.cli.terminal import say
 from decoding.errors import InputError
 from decoding.params import Params, SamplingParams
 from decoding.training.processes import is_first_process
 
 if TYPE_CHECKING:
-    from decoding.checkpoints.kind import DrafterKind
+    from decoding.checkpoints.dialects import DrafterKind
+    from decoding.training.train_config import TrainConfig
 
 heads = typer.Typer(
     no_args_is_help=True,
@@ -68,6 +74,18 @@ def _refuse_idle(given: Mapping[str, str], joint: bool, max_steps: int) -> None:
     if "epochs" in given and max_steps and not replaced:
         steps = given.get("max_steps", "--max-steps")
         raise InputError(f"{given['epochs']} counts for nothing with {steps}: leave one out")
+
+
+def _refuse_with_joint(features: Path | None, config: TrainConfig) -> None:
+    """Raise InputError for what --joint can't be given with."""
+    if features is not None:
+        raise InputError("--features can't be given with --joint, which changes the target")
+    if config.shard:
+        raise InputError(
+            "--joint needs the whole target in each process: leave --shard, or --use_fsdp, out"
+        )
+    if config.muon_lr:
+        raise InputError("--muon-lr can't be given with --joint, which goes by AdamW alone")
 
 
 def _require_package(what: str, package: str, extra: str) -> None:
@@ -125,8 +143,6 @@ def convert(
     aux_layers: Annotated[
         str | None,
         text(
-            "--aux-layers",
-            "--taps",
             help="EAGLE-3: layers of the target whose inputs it reads (default 2,L/2,L-3).",
         ),
     ] = None,
@@ -152,17 +168,22 @@ def convert(
     if kind == "medusa":
         from app.cli.heads.medusa import attach_to
 
-        attach_to(target, out, count, layers or 1, own_lm_heads, device)
+        attach_to(
+            target, out, count=count, layers=layers or 1, own_lm_heads=own_lm_heads, device=device
+        )
     elif kind == "draft":
         from app.cli.heads.draft import attach_to as cut_from
 
-        cut_from(target, out, layers or 2, width, mlp, device)
+        cut_from(target, out, layers=layers or 2, width=width, mlp=mlp, device=device)
     else:
         from app.cli.heads.eagle import attach_to as attach_eagle_to
 
-        sizes = layers or 1, width, mlp
-        reads = draft_vocab, data or [], aux_layers
-        attach_eagle_to(target, out, kind, *reads, *sizes, not no_fc_bias, seed, device)
+        attach_eagle_to(
+            target, out, kind,
+            draft_vocab=draft_vocab, data=data or [], aux_layers=aux_layers,
+            layers=layers or 1, width=width, mlp=mlp, fc_bias=not no_fc_bias,
+            seed=seed, device=device,
+        )  # fmt: skip
     write_recipe(context, out)
 
 
@@ -391,14 +412,8 @@ def train(
         _require_package("--qat", "torchao", "quantize")
     if offline and features is None:
         raise InputError("--offline needs --features, the folder of the target's states")
-    if joint and features is not None:
-        raise InputError("--features can't be given with --joint, which changes the target")
-    if joint and shard:
-        raise InputError(
-            "--joint needs the whole target in each process: leave --shard, or --use_fsdp, out"
-        )
-    if joint and muon_lr:
-        raise InputError("--muon-lr can't be given with --joint, which goes by AdamW alone")
+    if joint:
+        _refuse_with_joint(features, config)
     job = TrainingJob(
         target=target, heads=heads, data=data, held_out=held_out, length=length, out=out,
         config=config, lr=lr, resume=resume, device=device, features=features, offline=offline,
@@ -417,6 +432,7 @@ def train(
         from app.cli.heads.eagle import train_on as train_eagle_on
 
         train_eagle_on(job, unroll, draft_vocab)
+    wait_for_everyone()  # each has loaded the best checkpoint
     if is_first_process():
         write_recipe(context, out, without="epochs" if max_steps else "")
         if not keep_checkpoints:

@@ -25,10 +25,10 @@ _LARGE = 100e6  # parameters, from which smaller steps are safer
 
 
 def attach_to(
-    target: str, out: Path, layers: int, width: int | None, mlp: int | None, device: str
+    target: str, out: Path, *, layers: int, width: int | None, mlp: int | None, device: str
 ) -> None:
     model, tokenizer = load(target, device)
-    draft = attach_draft(model, layers, width, mlp)
+    draft = attach_draft(model, layers, width=width, mlp=mlp)
     save_model(draft, tokenizer, out, target)
     share = draft.num_parameters() / model.num_parameters()
     say(

@@ -36,6 +36,7 @@ def attach_to(
     target: str,
     out: Path,
     kind: Literal["eagle1", "eagle3"],
+    *,
     draft_vocab: int | None,
     data: list[str],
     aux_layers: str | None,
@@ -53,8 +54,9 @@ def attach_to(
             raise InputError("--draft-vocab needs --data: conversations to count the tokens in")
         known = _vocabulary(model, tokenizer, data, draft_vocab)
     weights = attach_eagle(
-        model, kind, known, _layers(aux_layers), seed, mlp, layers, width, fc_bias
-    )
+        model, kind, known, _layers(aux_layers),
+        own_layers=layers, width=width, mlp=mlp, fc_bias=fc_bias, seed=seed,
+    )  # fmt: skip
     weights.save_pretrained(out, target)
     config = weights.config
     reads = f", reads the inputs of layers {list(config.aux_layers)}" if config.aux_layers else ""

@@ -3,7 +3,6 @@ card and checksums."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,8 +12,10 @@ from typing import Any, TypeVar
 import torch
 from transformers import PreTrainedModel
 
+from app.cli.heads.provenance import sha256_of
 from app.cli.heads.target import load, shape_of, stored_precision, target_shape
 from app.cli.heads.verify import require_reader, verify
+from app.cli.heads.yardstick import EAGLE_NODES, GAMMA
 from app.cli.terminal import print_output, say
 from app.report.engines import SGLANG, TENSORRT_LLM, VLLM, Choice, Engine
 from app.strategies.registry import EAGLE, EAGLE_1, MEDUSA
@@ -27,11 +28,9 @@ from decoding.checkpoints.kind import drafter_kind
 from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa
 from decoding.checkpoints.quantized import precision_of
 from decoding.errors import InputError
-from decoding.training.medusa import copies_of_lm_head
+from decoding.training.medusa_attach import copies_of_lm_head
 
 D = TypeVar("D")
-# In the launch line, where neither --gamma nor the head's config says: drafts in a row, nodes.
-EAGLE_DEPTH, EAGLE_NODES = 5, 16
 CHECKSUMS = "SHA256SUMS"
 
 
@@ -101,7 +100,7 @@ def export(
         choice = Choice(
             target,
             strategy,
-            gamma or found.gamma or EAGLE_DEPTH,
+            gamma or found.gamma or GAMMA["eagle"],  # as it is measured where none says
             found.top_k or 1,
             found.total or EAGLE_NODES,
             str(out),
@@ -273,5 +272,5 @@ def _write_card(out: Path, what: str, target: str, to: str, dialect: str, launch
 def write_checksums(out: Path) -> None:
     """Write the checksums of all files, as `sha256sum -c` reads them."""
     files = sorted(path for path in out.iterdir() if path.is_file() and path.name != CHECKSUMS)
-    sums = (f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files)
+    sums = (f"{sha256_of(path)}  {path.name}\n" for path in files)
     (out / CHECKSUMS).write_text("".join(sums), encoding="utf-8")

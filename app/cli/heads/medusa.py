@@ -16,7 +16,8 @@ from decoding.drafters.medusa import Medusa
 from decoding.drafters.medusa_heads import MedusaHeads
 from decoding.model.target import Target
 from decoding.training.joint import train_joint
-from decoding.training.medusa import attach, require_trainable, train_medusa
+from decoding.training.medusa import require_trainable, train_medusa
+from decoding.training.medusa_attach import attach_medusa
 from decoding.training.processes import is_first_process
 from decoding.trees.static import NAMED_TREES, truncate_paths
 
@@ -24,10 +25,10 @@ _SERVED_TREE = NAMED_TREES[MEDUSA_TREE]
 
 
 def attach_to(
-    target: str, out: Path, count: int, layers: int, own_lm_heads: bool, device: str
+    target: str, out: Path, *, count: int, layers: int, own_lm_heads: bool, device: str
 ) -> None:
     model, _ = load(target, device)
-    weights = attach(model, count, layers, own_lm_heads)
+    weights = attach_medusa(model, count, layers, own_lm_heads)
     write_medusa(weights, out, weights.dialect, target)
     say(f"{count} heads of {layers} layers for {target} in {out} (dialect {weights.dialect})")
 

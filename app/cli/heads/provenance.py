@@ -24,10 +24,15 @@ def contents(sources: Sequence[str]) -> list[list[str]]:
         _, _, how = source.partition(":")
         path = DataSource.parse(source).path
         if path.is_file():  # a pipe can be read only once
-            with path.open("rb") as file:
-                how = f"{hashlib.file_digest(file, 'sha256').hexdigest()} {how}"
+            how = f"{sha256_of(path)} {how}"
         found.append([source, how])
     return found
+
+
+def sha256_of(path: Path) -> str:
+    """The checksum of a file of any size, in hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def same(before: object, now: object) -> bool:

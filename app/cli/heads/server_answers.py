@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import aclosing
 from pathlib import Path
-from typing import TextIO
+from typing import TextIO, TypeVar
 
 from app.cli.terminal import say
 from app.engine.turn import answer_seed
@@ -23,9 +24,11 @@ from decoding.training.answer_file import Conversation, drop_reasoning, keep_onl
 from decoding.training.data import Record, digest
 from decoding.training.log import Progress
 
+T = TypeVar("T")
 WAITS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # seconds before each retry
 _UNFIT = (400, 413, 422)  # the server rejects the prompt itself, which may be too long
 _TOO_MANY = 429
+_IN_A_ROW = 3  # prompts that fail whatever is tried: then it is the server's fault, and not theirs
 
 
 def distill_from(
@@ -40,34 +43,41 @@ def distill_from(
     """Let the server answer the turns of each conversation in order. A conversation is appended to
     `out`, with its index as `id`, when it is complete. Returns how many `out` holds.
 
-    Called again, it only asks for the missing ones. Raises InputError if the server does not
-    answer after several retries, and as `lines_so_far` does.
+    Called again, it only asks for the missing ones. Raises InputError if the server answers none of
+    several prompts in a row, after retries, and as `lines_so_far` does.
     """
-    distillation = _Distillation(endpoint, conversations, out, params, seed, reasoning)
-    return asyncio.run(distillation.answer_all(concurrency))
+
+    async def answer_all() -> int:
+        # No retries there: `_retried` does them.
+        async with aclosing(Server(endpoint, Patience(retries=()))) as server:
+            distillation = _Distillation(server, conversations, out, params, seed, reasoning)
+            return await distillation.answer_all(concurrency)
+
+    return asyncio.run(answer_all())
 
 
 class _Distillation:
     def __init__(
         self,
-        endpoint: Endpoint,
+        server: Server,
         conversations: Sequence[Conversation],
         out: Path,
         params: Params,
         seed: int,
         reasoning: Reasoning,
     ) -> None:
+        self._server = server
         self._conversations = conversations
         self._out = out
         self._params = params
         self._seed = seed
         self._drops = reasoning == "drop"
-        self._server = Server(endpoint, Patience(retries=()))  # `_ask` does the retries
         self._refused: list[ServerError] = []
+        self._failed_in_a_row = 0
         self._last_message = ""
 
     async def answer_all(self, concurrency: int) -> int:
-        await self._server.fetch_facts()
+        await self._retried(self._server.fetch_facts)  # the engine may be starting yet
         sampling, total = self._params.sampling, len(self._conversations)
         target = self._server.model or self._server.endpoint.url
         drawn = [sampling.temperature, sampling.top_p, self._seed]
@@ -103,9 +113,12 @@ class _Distillation:
                 record = await self._answered(number)
             except ServerError as error:
                 if error.status not in _UNFIT:
-                    raise
+                    self._failed_in_a_row += 1
+                    if not _may_pass(error) or self._failed_in_a_row >= _IN_A_ROW:
+                        raise
                 self._refused.append(error)
                 continue
+            self._failed_in_a_row = 0
             file.write(json.dumps(record | {"id": number, "made_by": made_by}) + "\n")
             file.flush()
             progress.add(1, record["tokens"])
@@ -139,19 +152,28 @@ class _Distillation:
         return record
 
     async def _ask(self, question: Question) -> tuple[str, Ending]:
-        """Ask, and retry after errors that may pass."""
+        async def ask() -> tuple[str, Ending]:
+            pieces: list[Piece] = []
+            ending = await self._server.answer(question, pieces.append, counters=False)
+            return "".join(piece.text for piece in pieces), ending
+
+        return await self._retried(ask)
+
+    async def _retried(self, request: Callable[[], Awaitable[T]]) -> T:
+        """The reply to a request, which is made again after errors that may pass."""
         waits = iter(WAITS)
         while True:
-            pieces: list[Piece] = []
             try:
-                ending = await self._server.answer(question, pieces.append, counters=False)
-                return "".join(piece.text for piece in pieces), ending
+                return await request()
             except ServerError as error:
-                passing = error.status is None or error.status == _TOO_MANY or error.status >= 500
-                if not passing or (wait := next(waits, None)) is None:
+                if not _may_pass(error) or (wait := next(waits, None)) is None:
                     raise
                 line = str(error)
             if line != self._last_message:
                 self._last_message = line
                 say(f"{line}; it is asked again")
             await asyncio.sleep(wait * random.uniform(0.5, 1.5))  # not all at the same moment
+
+
+def _may_pass(error: ServerError) -> bool:
+    return error.status is None or error.status == _TOO_MANY or error.status >= 500

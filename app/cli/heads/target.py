@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,10 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
     from decoding.checkpoints.eagle_fit import TargetShape
+
+
+# In the config of a target that was saved without its layers: how many it had.
+LAYERS_BEFORE = "num_hidden_layers_before"
 
 
 def load(target: str, device: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
@@ -74,5 +77,5 @@ def target_shape(model: PreTrainedModel) -> TargetShape:
 
     hidden, vocab = shape_of(model)
     config = model.config.get_text_config(decoder=True)
-    # A target without layers accepts any index: the features record which were read.
-    return TargetShape(hidden, vocab, config.num_hidden_layers or sys.maxsize, config.model_type)
+    layers = getattr(config, LAYERS_BEFORE, config.num_hidden_layers)
+    return TargetShape(hidden, vocab, layers, config.model_type)

@@ -1,4 +1,8 @@
-"""Reads the conversations and prompts that the `heads` commands get as files."""
+"""Reads the conversations and prompts that the `heads` commands get as files.
+
+A sample of a file, FILE:0.5, is always the same, whatever --seed is: features, answers and
+evaluations of it serve runs of every seed.
+"""
 
 from __future__ import annotations
 

@@ -6,10 +6,10 @@ import json
 import os
 import shutil
 import sys
-import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ from app.cli.heads.provenance import (
     same,
     words,
 )
-from app.cli.heads.target import load, save_model
+from app.cli.heads.target import LAYERS_BEFORE, load, save_model
 from app.cli.heads.training_data import conversations_of
 from app.cli.terminal import say
 from app.text.files import write_atomically
@@ -93,9 +93,11 @@ class TrainingJob:
         else:
             refuse_existing(self.out)
         self.config.require_shares(_processes())
-        if self.offline and self.features and (bare := self.features / BARE_TARGET).is_dir():
-            require_same_target(self.features, self.target)
-            return load(str(bare), self.device)
+        if self.offline and self.features:
+            bare = self.features / BARE_TARGET
+            if (bare / "config.json").is_file():  # written last
+                require_same_target(self.features, self.target)
+                return load(str(bare), self.device)
         model, tokenizer = load(self.target, self.device)
         if self.config.shard:
             from decoding.training.sharding import process_mesh, shard_layers
@@ -108,10 +110,8 @@ class TrainingJob:
 
     def note_options(self, device: torch.device) -> None:
         """Write down what the training on the `device` begins with, for `resume`."""
-        if _processes() > 1:  # each has seen by now that --out is new
-            from accelerate import PartialState
-
-            PartialState(cpu=device.type == "cpu").wait_for_everyone()
+        _join_processes(device)
+        wait_for_everyone()  # each has seen by now that --out is new
         if is_first_process() and not (self.work / OPTIONS).exists():
             begun = json.dumps(self._options(), indent=2) + "\n"
             write_atomically(self.work / OPTIONS, begun, private=False)
@@ -169,6 +169,7 @@ class TrainingJob:
         learned, tested, records = conversations_of(
             self.data, self.held_out, model, tokenizer, length
         )
+        self.config.require_full_batch(len(learned), _processes())
         if self.features is None:
             return model, learned, tested, records
         from torch import nn
@@ -177,25 +178,24 @@ class TrainingJob:
         from decoding.training.features import cache_features, cached_features, feature_bytes
 
         parts = ((learned, self.features), (tested, self.features / "held-out"))
-        has_layers = bool(model.config.get_text_config(decoder=True).num_hidden_layers)
-        if has_layers and is_first_process():
-            _require_disk_space(
-                self.features, sum(feature_bytes(model, data, layers) for data, _ in parts)
-            )
-            for data, folder in parts:
-                cache_features(model, data, layers, folder)
-        elif has_layers:
-            _wait_for([folder for _, folder in parts])
+        depth = model.config.get_text_config(decoder=True).num_hidden_layers
+        has_layers = depth > 0
+        if has_layers:
+            with _first_process_first(model.device) as is_first:
+                if is_first:
+                    size = sum(feature_bytes(model, data, layers) for data, _ in parts)
+                    _require_disk_space(self.features, size)
+                    for data, folder in parts:
+                        cache_features(model, data, layers, folder)
         kept = [cached_features(data, layers, folder) for data, folder in parts]
         if self.offline and has_layers:
             device, precision = model.device, model.dtype
             model = attach_draft(model, 0)
+            setattr(model.config, LAYERS_BEFORE, depth)
             if is_first_process():
-                part = self.features / f"{BARE_TARGET}.part"
-                save_model(model, tokenizer, part, self.target)
                 source = json.dumps(identity(self.target)) + "\n"
                 write_atomically(self.features / BARE_SOURCE, source, private=False)
-                part.rename(self.features / BARE_TARGET)
+                save_model(model, tokenizer, self.features / BARE_TARGET, self.target)
             nn.Module.to(model, device, precision)
         return model, kept[0], kept[1], records
 
@@ -218,16 +218,49 @@ def _require_disk_space(folder: Path, size: int) -> None:
         raise InputError(f"{folder} has room for {format_bytes(free)} only: choose another folder")
 
 
-def _wait_for(folders: Sequence[Path]) -> None:
-    """Wait until another process has written the features."""
-    from decoding.training.features import is_complete
-
-    while not all(map(is_complete, folders)):
-        time.sleep(1)
-
-
 def _processes() -> int:
     return int(os.environ.get("WORLD_SIZE", "1"))
+
+
+def _join_processes(device: torch.device) -> None:
+    """Let several processes know of each other, as the Trainer would later."""
+    if _processes() > 1:
+        from accelerate import PartialState
+
+        PartialState(cpu=device.type == "cpu")
+
+
+@contextmanager
+def _first_process_first(device: torch.device) -> Iterator[bool]:
+    """Whether this is the first process, whose work the others wait for. Raises InputError in these
+    if it fails."""
+    first = is_first_process()
+    if _processes() == 1:
+        yield first
+        return
+    import torch
+    from torch import distributed
+
+    _join_processes(device)
+    # Not by a barrier of the default group, which ends after minutes.
+    patient = distributed.new_group(backend="gloo", timeout=timedelta(days=365))
+    failed = torch.ones(1)
+    try:
+        yield first
+        failed.zero_()
+    finally:
+        with suppress(RuntimeError):  # a process was killed
+            distributed.all_reduce(failed, group=patient)
+    if failed.any():
+        raise InputError("the first process has failed, and says why: this one ends too")
+
+
+def wait_for_everyone() -> None:
+    """Wait until all processes, which have been joined, are here."""
+    if _processes() > 1:
+        from accelerate import PartialState
+
+        PartialState().wait_for_everyone()
 
 
 def remove_checkpoints(work: Path) -> None:

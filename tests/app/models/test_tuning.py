@@ -239,7 +239,7 @@ def test_a_start_on_a_busy_machine_does_not_change_medusas_tree(
     assert len(calm) > 1 and chosen(0.05, 4.0) == chosen(2.0, 4.0) == calm
     (key,) = (key for key in json.loads(path.read_text()) if "Medusa" in key)
     for broken in ([0.05], ["x", 1], None, [-1.0, 1.0]):
-        path.write_text(json.dumps({key: {"choices": calm, "asking": broken}}))
+        path.write_text(json.dumps({key: {"choices": calm, "draft_seconds": broken}}))
         assert chosen(0.05, 4.0) != calm  # nothing to hold it against
 
 

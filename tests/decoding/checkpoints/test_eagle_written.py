@@ -13,6 +13,7 @@ import torch
 from safetensors import safe_open
 
 from decoding.checkpoints.dialects import EagleDialect, EagleVersion
+from decoding.checkpoints.drafting import SPECULATIVE_TOKENS
 from decoding.checkpoints.eagle import EagleWeights, writable_dialect, write_eagle
 from decoding.checkpoints.eagle_read import read_eagle
 from decoding.drafters.eagle import Eagle
@@ -166,6 +167,21 @@ def test_files_for_vllm(tmp_path: Path) -> None:
     verifier = config["speculators_config"]["verifier"]
     assert verifier["name_or_path"] == str(tmp_path / "target")
     assert verifier["architectures"] == ["Qwen3ForCausalLM"]
+
+
+@pytest.mark.parametrize(("tokens", "gamma"), [(5, 5), (SPECULATIVE_TOKENS, None)])
+def test_the_draft_length_of_speculators_is_read(
+    tokens: int, gamma: int | None, tmp_path: Path
+) -> None:
+    f = made("speculators")
+    f.config["speculators_config"] = {"proposal_methods": [{"speculative_tokens": tokens}]}
+    weights = read_eagle(f.store(tmp_path / "before"), TARGET)
+    assert weights.config.settings.gamma == gamma  # the default is nobody's choice
+    write_eagle(weights, tmp_path / "after", "speculators", "some/target")
+    config = json.loads((tmp_path / "after" / "config.json").read_text())
+    (method,) = config["speculators_config"]["proposal_methods"]
+    assert method["speculative_tokens"] == tokens
+    same(weights, read_eagle(tmp_path / "after", TARGET))
 
 
 def test_files_for_eagle1(tmp_path: Path) -> None:

@@ -193,6 +193,19 @@ def test_vllm_with_a_truncated_vocabulary_guesses_the_targets_ids(tmp_path: Path
     assert torch.equal(loaded.guesses(x, 2), token_map[reference(w, x).topk(2).indices])
 
 
+def test_only_vllm_can_say_that_a_vocabulary_is_truncated(tmp_path: Path) -> None:
+    w = heads()
+    w.token_map = torch.tensor([0, 3, 5, 9, 60])
+    w.lm_heads = torch.randn(K, len(w.token_map), H)
+    with pytest.raises(InputError, match="token_map.*dialect v0.1 can't express"):
+        write_medusa(w, tmp_path / "v0.1", "v0.1", "some/target")
+    assert not (tmp_path / "v0.1").exists()
+    w.save_pretrained(tmp_path / "out")
+    read = read_medusa(tmp_path / "out", H, V)
+    assert read.dialect == "vllm" and read.token_map is not None
+    assert torch.equal(read.token_map, w.token_map)
+
+
 def _without(name: str) -> Any:
     return lambda tensors: {n: t for n, t in tensors.items() if n != name}
 

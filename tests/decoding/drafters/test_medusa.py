@@ -14,7 +14,7 @@ from decoding.drafters.medusa import Medusa
 from decoding.drafters.medusa_heads import MedusaHeads
 from decoding.model.target import Target
 from decoding.params import Params, SamplingParams
-from decoding.training.medusa import attach
+from decoding.training.medusa_attach import attach_medusa
 from decoding.trees.draft import Draft, DraftTree
 from decoding.trees.shape import TreeShape
 from decoding.trees.static import NAMED_TREES, Choices, parse_choices
@@ -97,7 +97,7 @@ def test_heads_on_the_targets_lm_head_say_what_it_says_there(family: str) -> Non
     """Before training: with the final scale or softcap."""
     target = Target(build(family))
     result = target.prefill(target.new_cache(), PROMPT)
-    heads = MedusaHeads(attach(target.model, 2), target)
+    heads = MedusaHeads(attach_medusa(target.model, 2), target)
     for logits in heads.logits(result.features[-1:]):
         torch.testing.assert_close(logits, result.logits)
 

@@ -16,7 +16,8 @@ from decoding.training.draft import DraftTrainingModel
 from decoding.training.draft_attach import attach_draft
 from decoding.training.eagle_attach import attach_eagle
 from decoding.training.eagle_model import EagleTrainingModel
-from decoding.training.medusa import MedusaTrainingModel, attach, train_medusa
+from decoding.training.medusa import MedusaTrainingModel, train_medusa
+from decoding.training.medusa_attach import attach_medusa
 from decoding.training.train_config import TrainConfig
 from decoding.training.trainer import TrainingModel
 
@@ -40,9 +41,9 @@ def target() -> LlamaForCausalLM:
 
 def model_for(kind: str, target: LlamaForCausalLM) -> TrainingModel:
     if kind == "medusa":
-        return MedusaTrainingModel(target, attach(target, 3))
+        return MedusaTrainingModel(target, attach_medusa(target, 3))
     if kind == "medusa, joint":
-        heads = attach(target, 2, own_lm_heads=True)
+        heads = attach_medusa(target, 2, own_lm_heads=True)
         return MedusaTrainingModel(target, heads, joint=True, qat=None)
     if kind == "draft":
         return DraftTrainingModel(target, attach_draft(target, 2))
@@ -86,6 +87,6 @@ def test_training_accumulates_to_the_same_heads(
             steps=2, lr=1e-2, batch_size=size, accumulate=accumulate, evaluate_every=2
         )
         work = tmp_path / str(size)
-        heads = train_medusa(target, attach(target, 2), data, data[:4], config, work)
+        heads = train_medusa(target, attach_medusa(target, 2), data, data[:4], config, work)
         found.append(heads.weights)
     torch.testing.assert_close(*found, atol=1e-5, rtol=1e-3)

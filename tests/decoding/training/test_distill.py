@@ -134,6 +134,22 @@ def test_distilling_resumes_after_the_last_whole_batch(
     assert {json.loads(line)["finish_reason"] for line in whole.open()} <= {"stop", "length"}
 
 
+@pytest.mark.parametrize("other", [{"top_k": 3}, {"min_p": 0.2}, {"top_p": 0.5}])
+def test_a_file_is_continued_with_the_same_sampling_alone(
+    other: dict[str, Any], model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast,
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    out = tmp_path / "answers.jsonl"
+    params = Params(SamplingParams(temperature=0.8), max_new_tokens=2)
+    distill(model, tokenizer, PROMPTS, out, params)
+    changed = Params(SamplingParams(temperature=0.8, **other), max_new_tokens=2)
+    with pytest.raises(InputError, match="these settings"):
+        distill(model, tokenizer, PROMPTS, out, changed)
+    penalized = Params(SamplingParams(presence_penalty=1.0))
+    with pytest.raises(InputError, match="without penalties"):
+        distill(model, tokenizer, PROMPTS, tmp_path / "other.jsonl", penalized)
+
+
 def test_greedy_tokens_per_pass() -> None:
     yes, no = True, False
     assert tokens_per_pass([yes] * 10, gamma=4) == (10, 2)

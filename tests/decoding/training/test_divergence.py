@@ -11,7 +11,8 @@ from torch import Tensor
 
 from decoding.errors import InputError
 from decoding.training.conversations import IGNORED, Example
-from decoding.training.medusa import MedusaTrainingModel, attach, train_medusa
+from decoding.training.medusa import MedusaTrainingModel, train_medusa
+from decoding.training.medusa_attach import attach_medusa
 from decoding.training.train_config import TrainConfig, checkpoints
 from tests.support.families import build
 
@@ -38,5 +39,5 @@ def test_a_loss_that_is_no_number(
         steps=4 * evaluate_every, lr=0.25, evaluate_every=evaluate_every, batch_size=2
     )
     with pytest.raises(InputError, match=r"at step .* no longer a number.* rate below 0.25"):
-        train_medusa(target, attach(target, 2), DATA, DATA, config, tmp_path)
+        train_medusa(target, attach_medusa(target, 2), DATA, DATA, config, tmp_path)
     assert [*checkpoints(tmp_path)] == [evaluate_every]

@@ -13,7 +13,7 @@ from transformers import DeepseekV3ForCausalLM, LlamaForCausalLM
 
 from decoding.errors import InputError
 from decoding.model.target import Target
-from decoding.training import draft as training
+from decoding.training import losses
 from decoding.training.conversations import IGNORED, Example, collate
 from decoding.training.draft import DraftTrainingModel, divergence
 from decoding.training.draft_attach import attach_draft
@@ -51,7 +51,9 @@ def test_layers_of_several_kinds() -> None:
     config.first_k_dense_replace, config.n_routed_experts, config.n_group = 2, 8, 2
     config.num_experts_per_tok = config.topk_group = 1
     target = DeepseekV3ForCausalLM(config)
-    with pytest.raises(InputError, match="layer.*2 has no .*layers.1.mlp.*several kinds, give oth"):
+    with pytest.raises(
+        InputError, match="layer.*2 has no .*layers.1.mlp.*several kinds, take another"
+    ):
         attach_draft(target, 2)
     attach_draft(target, 1)
 
@@ -89,7 +91,7 @@ def test_the_largest_channels_of_an_mlp_that_shrinks_as_the_width_does(family: s
 
 
 def test_more_than_the_target_has_is_refused(model: LlamaForCausalLM) -> None:
-    with pytest.raises(InputError, match="--width 64: the target has 32"):
+    with pytest.raises(InputError, match="^width 64: the target has 32"):
         attach_draft(model, 1, width=64)
 
 
@@ -99,7 +101,7 @@ def test_few_logits_at_a_time_give_the_same_gradients(
     batch = collate([Example((1, 7, 8, 9, 10), (IGNORED, 7, 8, 9, 10)), Example((1, 7), (1, 7))])
     found = []
     for logits in (1 << 20, 1):
-        monkeypatch.setattr(training, "_LOGITS", logits)
+        monkeypatch.setattr(losses, "_KEPT_LOGITS", logits)
         model = DraftTrainingModel(make_model(), attach_draft(make_model(), 1)).train()
         result = model(**batch)
         result["loss"].backward()

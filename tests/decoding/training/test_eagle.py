@@ -45,7 +45,7 @@ from decoding.training.features import (
 from decoding.training.length_grouped import LengthGrouped
 from decoding.training.log import training_log
 from decoding.training.losses import Loss
-from decoding.training.medusa import attach
+from decoding.training.medusa_attach import attach_medusa
 from decoding.training.train_config import TrainConfig
 from tests.decoding.model.test_classes import model_of
 from tests.support.families import build
@@ -345,9 +345,7 @@ def test_a_narrower_head_begins_with_what_its_width_can_hold(
     close = torch.nn.functional.cosine_similarity(found, expected)
     torch.testing.assert_close(close, torch.ones(5))
     for width in (10, 36):
-        with pytest.raises(
-            InputError, match=f"--width {width}: .* give a multiple of 4 below that"
-        ):
+        with pytest.raises(InputError, match=f"^width {width}: .* give a multiple of 4 below that"):
             attach_eagle(target, "eagle3", width=width)
 
 
@@ -432,7 +430,7 @@ def test_new_lm_heads_have_the_targets_final_scale() -> None:
     assert torch.equal(fresh.tensors["lm_head.weight"], scaled[:5])
     more = with_draft_vocabulary(fresh, model, torch.arange(9))
     assert torch.equal(more.tensors["lm_head.weight"], scaled[:9])
-    own = attach(model, 2, own_lm_heads=True).lm_heads
+    own = attach_medusa(model, 2, own_lm_heads=True).lm_heads
     assert own is not None and torch.equal(own[1], scaled)
 
 
@@ -461,7 +459,7 @@ def test_features_on_disk_teach_the_same(
     assert last.read_bytes() == whole and first.stat().st_mtime_ns == before
 
     for name, others in (
-        (r"choice of layers \(--aux-layers\)", (target, dataset(data), (1,))),
+        ("choice of layers", (target, dataset(data), (1,))),
         ("data", (target, dataset(data[1:]), layers)),
         ("target", (LlamaForCausalLM(target.config), dataset(data), layers)),
     ):

@@ -8,7 +8,8 @@ import torch
 from decoding.model.target import Target
 from decoding.training.conversations import Example, collate
 from decoding.training.features import features_of
-from decoding.training.medusa import MedusaTrainingModel, attach
+from decoding.training.medusa import MedusaTrainingModel
+from decoding.training.medusa_attach import attach_medusa
 from tests.decoding.model.test_classes import model_of
 from tests.support.families import FAMILIES, HYBRIDS, SLIDING, build, reference
 
@@ -45,5 +46,5 @@ def test_heads_learn_the_same_beside_a_target_that_decodes(family: str) -> None:
         model.set_attn_implementation("eager")
         if decodes:
             Target(model)
-        losses.append(MedusaTrainingModel(model, attach(model, 2)).train()(**BATCH)["loss"])
+        losses.append(MedusaTrainingModel(model, attach_medusa(model, 2)).train()(**BATCH)["loss"])
     torch.testing.assert_close(*losses)

@@ -21,7 +21,8 @@ from decoding.training.conversations import Example
 from decoding.training.draft import divergence
 from decoding.training.evaluate import Answer
 from decoding.training.joint import train_joint
-from decoding.training.medusa import MedusaTrainingModel, attach
+from decoding.training.medusa import MedusaTrainingModel
+from decoding.training.medusa_attach import attach_medusa
 from decoding.training.quantize import quantize
 from decoding.training.train_config import TrainConfig
 from tests.conftest import FamilyFolders, Specchat
@@ -137,7 +138,7 @@ def test_a_target_that_was_trained_rounded_loses_less_by_rounding(
     texts = torch.randint(5, 280, (496, 48)).tolist()
     data: Any = [Example.of_answer(text[:1], text[1:]) for text in texts]
     config = TrainConfig(steps=60, lr=1e-3, target_lr=1e-3, qat="int4", evaluate_every=60)
-    heads = attach(target, 1, own_lm_heads=True)
+    heads = attach_medusa(target, 1, own_lm_heads=True)
     train_joint(target, heads, data[:-16], data[-16:], config, tmp_path)
     held_out = [Answer(text[:1], text[1:], ()) for text in texts[-16:]]
 
@@ -156,7 +157,10 @@ def test_target_and_heads_are_quantized_together(
     merged, small = tmp_path / "merged", tmp_path / "small"
     model = load(target)
     write_merged(
-        attach(model, 2, own_lm_heads=True), merged, model, AutoTokenizer.from_pretrained(target)
+        attach_medusa(model, 2, own_lm_heads=True),
+        merged,
+        model,
+        AutoTokenizer.from_pretrained(target),
     )
     prompts = tmp_path / "prompts.jsonl"
     prompts.write_text('{"prompt": "the fox"}\n')
@@ -189,7 +193,7 @@ def test_a_merged_model_in_several_files_is_quantized_as_one(
     merged, small = tmp_path / "merged", tmp_path / "small"
     model = load(family_folders.target)
     tokenizer = AutoTokenizer.from_pretrained(family_folders.target)
-    write_merged(attach(model, 1, own_lm_heads=True), merged, model, tokenizer)
+    write_merged(attach_medusa(model, 1, own_lm_heads=True), merged, model, tokenizer)
     file = merged / "model.safetensors"
     tensors = list(load_file(file).items())
     file.unlink()
@@ -208,7 +212,7 @@ def test_a_merged_folder_has_the_tree_and_the_model_stays_as_it_was(
     tokenizer = AutoTokenizer.from_pretrained(family_folders.target)
     model = load(family_folders.target)
     before = model.config.to_dict()
-    heads = attach(model, 2, own_lm_heads=True)
+    heads = attach_medusa(model, 2, own_lm_heads=True)
     heads.choices = ((0,), (0, 0), (1,))
     write_merged(heads, tmp_path / "out", model, tokenizer)
     config = model.config

@@ -17,7 +17,8 @@ from decoding.training.draft_attach import attach_draft
 from decoding.training.eagle_attach import attach_eagle
 from decoding.training.eagle_model import EagleTrainingModel
 from decoding.training.losses import Loss, token_loss
-from decoding.training.medusa import MedusaTrainingModel, attach
+from decoding.training.medusa import MedusaTrainingModel
+from decoding.training.medusa_attach import attach_medusa
 
 FORMULAS: dict[Loss, Callable[[Tensor, Tensor], Tensor]] = {
     "kl": lambda q, p: -(p * q.log()).sum(-1),
@@ -70,7 +71,7 @@ def test_medusa_heads_learn_what_the_target_says_that_far_ahead(
     make_model: Callable[[], LlamaForCausalLM],
 ) -> None:
     target = make_model()
-    heads = attach(target, heads=2)
+    heads = attach_medusa(target, heads=2)
     out = target(input_ids=BATCH["input_ids"], output_hidden_states=True)
     # Untrained heads say what the target does; head k reads a row k before, from the last of a
     # prompt on.
@@ -92,7 +93,7 @@ def test_every_kind_of_draft_learns_by_every_loss(
     known = torch.tensor([1, 8, 11, 12])  # not all of what is said
     eagle = attach_eagle(target, "eagle3", known, aux_layers=(0, 1))
     for model in (
-        MedusaTrainingModel(target, attach(target, heads=2), loss=loss),
+        MedusaTrainingModel(target, attach_medusa(target, heads=2), loss=loss),
         EagleTrainingModel(target, eagle, steps=2, loss=loss),
         DraftTrainingModel(target, attach_draft(target, 1), loss),
     ):

@@ -18,7 +18,8 @@ from decoding.drafters.medusa_heads import MedusaHeads
 from decoding.model.target import Target
 from decoding.training.conversations import Example
 from decoding.training.evaluate import Answer, medusa_accuracy
-from decoding.training.medusa import MedusaTrainingModel, attach, train_medusa
+from decoding.training.medusa import MedusaTrainingModel, train_medusa
+from decoding.training.medusa_attach import attach_medusa
 from decoding.training.train_config import TrainConfig
 from tests.support.families import build
 
@@ -37,7 +38,7 @@ def test_heads_stored_in_half_precision_learn_as_others_do(
 ) -> None:
     found = []
     for stored in (torch.float32, torch.float16):
-        heads = attach(target, 2, own_lm_heads=True)
+        heads = attach_medusa(target, 2, own_lm_heads=True)
         heads.lm_heads = _own(heads).half().to(stored)  # the same numbers
         heads.weights, heads.biases = heads.weights.to(stored), heads.biases.to(stored)
         config = TrainConfig(steps=3, lr=1e-3, batch_size=8, evaluate_every=3)
@@ -54,7 +55,7 @@ def test_accuracy_while_training_is_that_along_the_targets_answers(
     answers = [Answer(text[:6], text[6:], ()) for text in TEXTS]
     data: Any = [Example.of_answer(answer.prompt, answer.ids) for answer in answers]
     config = TrainConfig(steps=4, lr=1e-2, warmup=0.0, batch_size=8, evaluate_every=4)
-    heads = train_medusa(target, attach(target, 3), data, data, config, tmp_path)
+    heads = train_medusa(target, attach_medusa(target, 3), data, data, config, tmp_path)
     served = Target(target)
     table = medusa_accuracy(served, MedusaHeads(heads, served), answers)
     assert table.any()
@@ -62,7 +63,7 @@ def test_accuracy_while_training_is_that_along_the_targets_answers(
 
 
 def test_training_keeps_the_tree(target: LlamaForCausalLM, tmp_path: Path) -> None:
-    heads = replace(attach(target, 2), choices=((0,), (1,), (0, 0)))
+    heads = replace(attach_medusa(target, 2), choices=((0,), (1,), (0, 0)))
     config = TrainConfig(steps=1, batch_size=8, evaluate_every=1)
     trained = train_medusa(target, heads, DATA, DATA[:4], config, tmp_path)
     assert trained.choices == heads.choices and trained.accuracy
@@ -75,7 +76,7 @@ def test_what_is_trained_rounded_is_served_as_it_will_be_read(
     pytest.importorskip("torchao")
     from decoding.training.quantize import quantize
 
-    heads = attach(target, 2, own_lm_heads=True)
+    heads = attach_medusa(target, 2, own_lm_heads=True)
     heads.weights += 0.2 * torch.randn_like(heads.weights)
     model = MedusaTrainingModel(target, heads, qat=precision)
     served = model.served(heads)
@@ -128,7 +129,7 @@ def test_tokens_per_second_are_those_of_training(
     monkeypatch.setattr(MedusaTrainingModel, "_states", learn)
     monkeypatch.setattr("decoding.training.trainer.time.monotonic", lambda: now)
     config = TrainConfig(steps=4, batch_size=8, evaluate_every=2)
-    train_medusa(target, attach(target, 2), DATA, DATA[:4], config, tmp_path, served=served)
+    train_medusa(target, attach_medusa(target, 2), DATA, DATA[:4], config, tmp_path, served=served)
     said = capsys.readouterr().err
     assert re.findall(r"([\d,]+) tokens/s", said) == ["128"] * 4
     assert re.findall(r"· (\S+ \S+) left", said)[2] == "34 s"  # evaluations go on to take time

@@ -9,14 +9,15 @@ import pytest
 import torch
 from transformers import LlamaForCausalLM
 
-from decoding.training import draft, eagle_model, features, losses, medusa
+from decoding.training import eagle_model, features, losses, medusa
 from decoding.training.conversations import IGNORED, Example
 from decoding.training.draft import train_draft
 from decoding.training.draft_attach import attach_draft
 from decoding.training.eagle import train_eagle
 from decoding.training.eagle_attach import attach_eagle
 from decoding.training.features import cache_features
-from decoding.training.medusa import attach, train_medusa
+from decoding.training.medusa import train_medusa
+from decoding.training.medusa_attach import attach_medusa
 from decoding.training.train_config import TrainConfig
 from tests.support.families import build
 
@@ -28,7 +29,7 @@ DATA: Any = [
 def train(kind: str, target: Any, work: Path) -> None:
     config = TrainConfig(steps=1, evaluate_every=1, batch_size=2)
     if kind == "medusa":
-        train_medusa(target, attach(target, 2), DATA, DATA, config, work)
+        train_medusa(target, attach_medusa(target, 2), DATA, DATA, config, work)
     elif kind == "eagle":
         head = attach_eagle(target, "eagle3", aux_layers=[0, 1, 2])
         train_eagle(target, head, DATA, DATA, config, work)
@@ -47,12 +48,13 @@ def test_an_evaluation_computes_as_what_is_served(
     kind: str, configured: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fast_bfloat16: None
 ) -> None:
     seen = set()
+    token_loss = losses.token_loss
 
     def spy(*arguments: Any) -> Any:
         seen.add((torch.is_grad_enabled(), torch.is_autocast_enabled("cpu")))
-        return losses.token_loss(*arguments)
+        return token_loss(*arguments)
 
-    for module in (medusa, eagle_model, draft):
+    for module in (medusa, eagle_model, losses):
         monkeypatch.setattr(module, "token_loss", spy)
     monkeypatch.setenv("ACCELERATE_MIXED_PRECISION", configured)
     train(kind, build("llama"), tmp_path)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -14,6 +17,7 @@ from app.cli.main import main
 from decoding.checkpoints.medusa import read_medusa
 from decoding.errors import InputError
 from decoding.training.train_config import TrainConfig
+from decoding.training.trainer import HeadTrainer
 from tests.conftest import FamilyFolders, Specchat
 from tests.support.processes import in_two_processes
 
@@ -34,10 +38,41 @@ def data(tmp_path: Path) -> str:
 
 def test_a_batch_that_can_not_be_shared_is_refused(tmp_path: Path) -> None:
     def configure() -> None:
-        with pytest.raises(InputError, match="--batch-size 3: .* give a multiple of 2"):
+        with pytest.raises(InputError, match="^batch_size 3: .* give a multiple of 2"):
             TrainConfig(batch_size=3).arguments(tmp_path, torch.device("cpu"))
 
     in_two_processes(configure, tmp_path)
+
+
+def test_too_few_conversations_for_a_batch_are_refused(
+    specchat: Specchat,
+    family_folders: FamilyFolders,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said = {"role": "assistant", "content": "the quick brown fox"}
+    few = tmp_path / "few.jsonl"
+    few.write_text(
+        "".join(
+            json.dumps({"messages": [{"role": "user", "content": word}, said]}) + "\n"
+            for word in WORDS[:5]
+        )
+    )
+    train = (
+        *training(specchat, family_folders.target, str(few), tmp_path, heads=1),
+        "--held-out", str(few), "--max-steps", "1", "--out", str(tmp_path / "out"),
+    )  # fmt: skip
+
+    def refused() -> None:
+        with pytest.raises(SystemExit) as error:
+            main()
+        assert error.value.code == 2
+
+    monkeypatch.setattr(sys, "argv", ["specchat", *train])
+    for said_by_one in in_two_processes(refused, tmp_path):
+        assert "--batch-size 8: there are only 5 conversations for 2 processes" in said_by_one
+    assert not (tmp_path / "out").exists()
+    assert specchat(*train).returncode == 0  # one process learns them all in each step
 
 
 def training(
@@ -51,6 +86,57 @@ def training(
         "heads", "train", "--target", target, "--heads", fresh, "--data", data,
         "--batch-size", "8", "--device", "cpu",
     )  # fmt: skip
+
+
+def test_no_checkpoint_is_removed_before_all_have_loaded_it(
+    specchat: Specchat,
+    family_folders: FamilyFolders,
+    data: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    load_best = HeadTrainer._load_best_model
+
+    def load_slowly(trainer: HeadTrainer) -> None:
+        if os.environ["RANK"] == "1":
+            time.sleep(5)
+        load_best(trainer)
+
+    monkeypatch.setattr(HeadTrainer, "_load_best_model", load_slowly)
+    target = ("--target", family_folders.target)
+    convert = ("heads", "convert", "draft", *target, "--layers", "1")
+    assert specchat(*convert, "--out", str(tmp_path / "fresh")).returncode == 0
+    train = (
+        "heads", "train", *target, "--heads", str(tmp_path / "fresh"), "--data", data,
+        "--max-steps", "1", "--device", "cpu", "--out", str(tmp_path / "out"),
+    )  # fmt: skip
+    monkeypatch.setattr(sys, "argv", ["specchat", *train])
+    in_two_processes(main, tmp_path)
+    assert not (tmp_path / "out" / "training").exists()
+
+
+def test_all_end_if_the_first_can_not_write_the_features(
+    specchat: Specchat,
+    family_folders: FamilyFolders,
+    data: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    train = (
+        *training(specchat, family_folders.target, data, tmp_path, heads=1),
+        "--features", str(tmp_path / "features"), "--out", str(tmp_path / "out"),
+    )  # fmt: skip
+    monkeypatch.setattr(sys, "argv", ["specchat", *train])
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=0))
+
+    def fails() -> None:
+        with pytest.raises(SystemExit) as error:
+            main()
+        assert error.value.code == 2
+
+    first, other = in_two_processes(fails, tmp_path)
+    assert "has room for 0 B only: choose another folder" in first
+    assert "the first process has failed" in other
 
 
 def test_two_processes_train_a_target_with_its_heads_as_one(

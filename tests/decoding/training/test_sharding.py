@@ -20,7 +20,8 @@ from decoding.training.draft_attach import attach_draft
 from decoding.training.eagle import train_eagle
 from decoding.training.eagle_attach import attach_eagle
 from decoding.training.log import training_log
-from decoding.training.medusa import attach, train_medusa
+from decoding.training.medusa import train_medusa
+from decoding.training.medusa_attach import attach_medusa
 from decoding.training.sharding import shard_layers
 from decoding.training.train_config import TrainConfig
 from tests.support.processes import in_two_processes
@@ -56,7 +57,7 @@ def target() -> LlamaForCausalLM:
 
 def medusa(config: TrainConfig, work: Path, resume: bool) -> dict[str, Tensor]:
     model = target()
-    heads = attach(model, 3, 1, own_lm_heads=True)
+    heads = attach_medusa(model, 3, 1, own_lm_heads=True)
     found = train_medusa(model, heads, Texts(), Texts(), config, work, resume)
     assert found.lm_heads is not None
     return {"weights": found.weights, "biases": found.biases, "lm_heads": found.lm_heads}

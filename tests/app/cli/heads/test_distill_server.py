@@ -11,6 +11,8 @@ import pytest
 
 from app.cli.heads import server_answers
 from app.cli.heads.training_data import records_of
+from app.servers.client import Facts, Server
+from app.servers.errors import ServerError
 from decoding.training.log import Progress
 from tests.conftest import Specchat
 from tests.support.fake_server import KEY, PIECES
@@ -133,6 +135,66 @@ def test_prompts_that_are_refused(specchat: Specchat, server_url: str, tmp_path:
     assert done.returncode == 2 and "give --target, or --server URL" in done.stderr
     done = specchat(*distill, "--server", server_url, "--batch-size", "8")
     assert done.returncode == 2 and "--batch-size is for --target" in done.stderr
+
+
+def test_a_prompt_that_is_refused_within_the_stream_is_asked_once(
+    specchat: Specchat, server_url: str, tmp_path: Path
+) -> None:
+    prompts = write(tmp_path / "prompts.jsonl", [{"prompt": "fox " * 200}, {"prompt": "fox"}])
+    out = tmp_path / "answers.jsonl"
+    asked = f"{server_url}/late/asked"
+    before = json.load(urlopen(asked))
+    distill = ("heads", "distill", "--server", f"{server_url}/late", "--prompts", prompts)
+    done = specchat(*distill, "--out", str(out))
+    assert done.returncode == 0 and [record["id"] for record in read(out)] == [1]
+    assert "1 of 2 prompts refused: the prompt is too long" in done.stderr
+    assert json.load(urlopen(asked)) == before + 2
+
+
+def test_a_prompt_at_which_the_server_fails_does_not_end_the_others(
+    specchat: Specchat, server_url: str, tmp_path: Path
+) -> None:
+    long, out = {"prompt": "fox " * 200}, tmp_path / "answers.jsonl"
+    distill = (
+        "heads", "distill", "--server", f"{server_url}/chokes", "--out", str(out),
+        "--concurrency", "1", "--prompts",
+    )  # fmt: skip
+    prompts = write(tmp_path / "prompts.jsonl", [long, long, {"prompt": "fox"}, long])
+    done = specchat(*distill, prompts)
+    assert done.returncode == 0 and [record["id"] for record in read(out)] == [2]
+    assert "3 of 4 prompts refused: 500 Internal Server Error" in done.stderr
+    out.unlink()
+    write(tmp_path / "prompts.jsonl", [long, long, long, {"prompt": "fox"}])
+    done = specchat(*distill, prompts)
+    assert done.returncode == 2 and not read(out)  # the server is broken
+
+
+def test_a_server_that_is_not_up_yet_is_waited_for(
+    specchat: Specchat, server_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetch_facts, tries = Server.fetch_facts, []
+
+    async def up_at_the_third(server: Server) -> Facts:
+        tries.append(server)
+        if len(tries) < 3:
+            raise ServerError(f"no server answers at {server.endpoint.url}")
+        return await fetch_facts(server)
+
+    closed: list[Server] = []
+
+    async def close(server: Server) -> None:
+        await aclose(server)
+        closed.append(server)
+
+    aclose = Server.aclose
+    monkeypatch.setattr(Server, "aclose", close)
+    monkeypatch.setattr(Server, "fetch_facts", up_at_the_third)
+    prompts, out = write(tmp_path / "prompts.jsonl", [{"prompt": "fox"}]), tmp_path / "answers"
+    distill = ("heads", "distill", "--server", f"{server_url}/plain", "--prompts", prompts)
+    done = specchat(*distill, "--out", str(out))
+    assert done.returncode == 0 and len(read(out)) == 1
+    assert "no server answers" in done.stderr and "it is asked again" in done.stderr
+    assert closed == tries[:1]
 
 
 def test_reasoning_is_kept_or_dropped(

@@ -226,7 +226,7 @@ def test_what_cannot_be_learned_from_is_one_line(
         "heads", "train", *target, "--heads", out, "--data", str(prompts), "--out",
         str(tmp_path / "x"), "--device", "cpu",
     )  # fmt: skip
-    assert done.returncode == 2 and "answered by heads distill" in done.stderr
+    assert done.returncode == 2 and "let the target answer prompts first" in done.stderr
     assert done.stderr.strip().count("\n") == 0
 
 

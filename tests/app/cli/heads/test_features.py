@@ -9,6 +9,7 @@ from pathlib import Path
 import torch
 from safetensors.torch import load_file
 from torch import Tensor
+from transformers import AutoConfig, AutoModelForCausalLM
 
 from tests.conftest import Done, FamilyFolders, Specchat
 
@@ -65,3 +66,33 @@ def test_a_target_is_not_needed_once_its_states_are_there(
     assert done.returncode == 2 and "are of another data" in done.stderr
     done = train("eagle1", "y", "--offline")
     assert done.returncode == 2 and "--offline needs --features" in done.stderr
+
+
+def test_default_layers_are_those_of_the_whole_target(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    """The authors' EAGLE-3 heads do not name the layers that they read."""
+    target, head, states = (tmp_path / name for name in ("target", "head", "states"))
+    shutil.copytree(family_folders.target, target)
+    config = AutoConfig.from_pretrained(target, num_hidden_layers=3, layer_types=None)
+    AutoModelForCausalLM.from_config(config).save_pretrained(target)
+    layers = ("--aux-layers", "0,1,2")
+    made = specchat(
+        "heads", "convert", "eagle3", "--target", str(target), "--out", str(head), *layers
+    )
+    assert made.returncode == 0, made.stderr
+    settings = json.loads((head / "config.json").read_text())
+    del settings["eagle_aux_hidden_state_layer_ids"], settings["eagle_config"]
+    (head / "config.json").write_text(json.dumps(settings))
+    lesson = tmp_path / "lesson.jsonl"
+    said = {"role": "assistant", "content": "the quick brown fox"}
+    lesson.write_text(json.dumps({"messages": [{"role": "user", "content": "the"}, said]}))
+    for out in ("first", "again"):
+        done = specchat(
+            "heads", "train", "--target", str(target), "--heads", str(head), "--data", str(lesson),
+            "--held-out", str(lesson), "--features", str(states), "--offline", "--max-steps", "1",
+            "--device", "cpu", "--out", str(tmp_path / out),
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    first, again = (load_file(tmp_path / out / "model.safetensors") for out in ("first", "again"))
+    assert all(torch.equal(first[name], again[name]) for name in first)

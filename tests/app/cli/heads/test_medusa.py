@@ -12,7 +12,7 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa, write_merged
-from decoding.training.medusa import attach
+from decoding.training.medusa_attach import attach_medusa
 from tests.conftest import FamilyFolders, Specchat
 
 WORDS = ("the", "quick", "brown", "fox", "and", "the", "lazy", "dog")
@@ -118,7 +118,7 @@ def test_a_merged_model_without_a_tokenizer_takes_the_targets(
     model = AutoModelForCausalLM.from_pretrained(family_folders.target)
     tokenizer = AutoTokenizer.from_pretrained(family_folders.target)
     out = tmp_path / "merged"
-    write_merged(attach(model, 2, 1, own_lm_heads=True), out, model, tokenizer)
+    write_merged(attach_medusa(model, 2, 1, own_lm_heads=True), out, model, tokenizer)
     assert len({path.stat().st_mode for path in out.iterdir()}) == 1  # the weights' is the config's
     for file in out.glob("tokenizer*"):
         file.unlink()

@@ -1,0 +1,41 @@
+"""Whoever finds a config.json finds a whole checkpoint."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from transformers import LlamaConfig, LlamaForCausalLM
+
+from decoding.checkpoints.files import write_model
+from tests.support.families import SHAPE
+
+
+class Tokenizer:
+    """In the place of one, to be interrupted when it is written, after the model."""
+
+    def __init__(self, error: BaseException | None = None) -> None:
+        self._error = error
+
+    def save_pretrained(self, folder: Path) -> None:
+        (folder / "chat_templates").mkdir()
+        (folder / "chat_templates" / "other.jinja").write_text("Hello")
+        if self._error is not None:
+            raise self._error
+
+
+def test_a_model_that_is_not_written_whole_has_no_config(tmp_path: Path) -> None:
+    model, out = LlamaForCausalLM(LlamaConfig(**SHAPE)), tmp_path / "out"
+    interrupted: Any = Tokenizer(KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
+        write_model(out, model, interrupted)
+    assert not (out / "config.json").exists()
+    whole: Any = Tokenizer()
+    for _ in range(2):  # also over itself
+        write_model(out, model, whole)
+        assert {str(file.relative_to(out)) for file in out.rglob("*.*")} == {
+            "chat_templates/other.jinja", "config.json", "generation_config.json",
+            "model.safetensors",
+        }  # fmt: skip
+    LlamaForCausalLM.from_pretrained(out)
