@@ -233,7 +233,7 @@ def loaders() -> Iterator[Loader]:
     yield Loader("distill", (prompts, talks), lambda p: requests_of([str(p)]), "input.jsonl")
     yield Loader("train", (talks,), lambda p: records_of([str(p)]), "input.jsonl")
 
-    log = (ROOT / "tests/app/history/old_log.jsonl").read_bytes()
+    log = (ROOT / "tests/app/history/log.jsonl").read_bytes()
 
     def reopened(path: Path) -> None:
         """As F3 and the exports use it."""

@@ -78,7 +78,7 @@ def _report(settings: Any, folders: list[str]) -> dict[str, Any]:
         ],
         "models": [
             {
-                **_fields(each, "kind"),
+                **{name: value for name, value in asdict(each).items() if name != "kind"},
                 "parts": _parts(
                     fill_in_drafters(replace(settings.load_options, target=each.source), cached)
                 ),
@@ -100,7 +100,7 @@ def _public(name: str, family: Any, memory: Any) -> dict[str, Any]:
         "parts": [
             {
                 "role": role,
-                "place": part.source,
+                "source": part.source,
                 "size": int(part.size),
                 "licence": part.licence,
                 "here": role not in state.missing,
@@ -113,16 +113,7 @@ def _public(name: str, family: Any, memory: Any) -> dict[str, Any]:
 def _parts(options: Any) -> list[dict[str, Any]]:
     from app.models.catalog import drafter_status
 
-    return [_fields(status) for status in drafter_status(options)]
-
-
-def _fields(record: Any, *left_out: str) -> dict[str, Any]:
-    """The record's fields for the document, where the key of `source` is "place"."""
-    return {
-        "place" if name == "source" else name: value
-        for name, value in asdict(record).items()
-        if name not in left_out
-    }
+    return [asdict(status) for status in drafter_status(options)]
 
 
 def _format_models(found: dict[str, Any]) -> str:
@@ -130,14 +121,14 @@ def _format_models(found: dict[str, Any]) -> str:
     for family in found["families"]:
         lines += [f"{family['name']}: --family {family['name']}", *_rows(family)]
     for model in found["models"]:
-        lines += [f"{model['name']} ({format_bytes(model['size'])}): --target {model['place']}"]
+        lines += [f"{model['name']} ({format_bytes(model['size'])}): --target {model['source']}"]
         lines += _rows(model)
     for family in found["public"]:
         name, rest = family["name"], family["to_download"]
         get = f", {format_bytes(rest)} by specchat models --get {name}" if rest else ""
         lines.append(f"{name} ({family['fits']}): --family {name}{get}")
         lines += [
-            f"  {'✓' if part['here'] else '·'} {part['role']:<7} {part['place']}  "
+            f"  {'✓' if part['here'] else '·'} {part['role']:<7} {part['source']}  "
             f"{format_bytes(part['size'])}  {part['licence']}"
             for part in family["parts"]
         ]
@@ -148,6 +139,7 @@ def _format_models(found: dict[str, Any]) -> str:
 
 def _rows(family: dict[str, Any]) -> list[str]:
     return [
-        f"  {'✓' if part['place'] else '·'} {part['strategy']:<7} {part['place'] or part['advice']}"
+        f"  {'✓' if (source := part['source']) else '·'} {part['strategy']:<7} "
+        f"{source or part['advice']}"
         for part in family["parts"]
     ]

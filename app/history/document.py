@@ -2,7 +2,7 @@
 a replay needs. `app.history.parse_document` reads it again.
 
 `replay` has the `name`, the time it was `created`, the `lanes`, `weights` and `memory` in bytes,
-`pass_costs` (tokens and seconds of target passes) and `pieces` (the text of each token id). A run
+`pass_costs` (tokens and seconds of target passes) and `texts` (the text of each token id). A run
 has its `seed`, `schedule`, `leader` (the lane that the conversation continues from), `memory`, and
 `settings` (all that its rounds used). A lane has its `first` token and its `finishes`; its
 `finish_reason` may also be "stopped". A round has `start_seconds`, `settings` (an index into the
@@ -18,7 +18,6 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from app.engine.events import PIECE, Finished, Prefilled, RoundFinished
-from app.history.log import names_on_disk
 from app.history.recording import LaneRecord, RecordedTurn, Recording
 from app.report.document import (
     LaneResult,
@@ -56,8 +55,8 @@ def conversation_document(recording: Recording) -> dict[str, Any]:
             "weights": dict(loaded.weights),
             "memory": None if loaded.memory is None else asdict(loaded.memory),
             "pass_costs": [list(point) for point in loaded.pass_costs],
-            "lanes": [names_on_disk(asdict(info)) for info in recording.lanes],
-            "pieces": {str(token): text for token, text in sorted(_texts(recording).items())},
+            "lanes": [asdict(info) for info in recording.lanes],
+            "texts": {str(token): text for token, text in sorted(_texts(recording).items())},
         },
     )
 
@@ -156,7 +155,7 @@ def _first(event: Prefilled, turn: RecordedTurn) -> dict[str, Any]:
         "sampled": event.sampled,
     }
     if event.probs is not None:
-        first["belief"] = _PROBS.dump_python(event.probs, mode="json")
+        first["probs"] = _PROBS.dump_python(event.probs, mode="json")
     return first
 
 

@@ -48,16 +48,6 @@ _NAMES = {kind: name for name, kind in KINDS.items()}
 _CODECS: dict[str, TypeAdapter[Any]] = {name: TypeAdapter(kind) for name, kind in KINDS.items()}
 _LEFT = TypeAdapter(LeftWith)
 assert set(KINDS.values()) <= set(get_args(Event))
-# Fields that were renamed since the format was fixed.
-_ON_DISK = {
-    "overrides": "pins",
-    "probs": "belief",
-    "restored": "back",
-    "source": "place",
-    "suggests_new_conversation": "begin_anew",
-    "texts": "pieces",
-}
-_IN_CODE = {on_disk: name for name, on_disk in _ON_DISK.items()}
 
 
 def header(created: str, settings: dict[str, Any]) -> bytes:
@@ -87,24 +77,7 @@ def event_line(event: Event) -> bytes | None:
     value = _CODECS[name].dump_python(
         event, mode="json", exclude={"metrics"}, exclude_defaults=True
     )
-    if isinstance(event, Loaded):
-        value["lanes"] = [names_on_disk(lane) for lane in value["lanes"]]
-    value = names_on_disk(value)
     return _line(name, json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
-
-
-def names_on_disk(fields: dict[str, Any]) -> dict[str, Any]:
-    """The fields of an event or a `LaneInfo` under their names in a log or an exported document."""
-    return {_ON_DISK.get(name, name): value for name, value in fields.items()}
-
-
-def _names_in_code(fields: dict[str, Any]) -> dict[str, Any]:
-    return {_IN_CODE.get(name, name): value for name, value in fields.items()}
-
-
-def _lane_from_disk(lane: dict[str, Any]) -> dict[str, Any]:
-    """A lane's fields; its strategy may have an old name."""
-    return _names_in_code(lane) | {"strategy": find_strategy(lane["strategy"]).name}
 
 
 def _line(name: str, value: bytes) -> bytes:
@@ -113,12 +86,12 @@ def _line(name: str, value: bytes) -> bytes:
 
 def read_event(name: str, value: dict[str, Any]) -> Event:
     """Raises pydantic's ValidationError, InputError for an unknown strategy."""
-    fields = _names_in_code(value)
     if name == "round":
-        fields["metrics"] = NO_METRICS
+        value = value | {"metrics": NO_METRICS}
     elif name == "loaded":
-        fields["lanes"] = [_lane_from_disk(lane) for lane in value["lanes"]]
-    event: Event = _CODECS[name].validate_python(fields)
+        for lane in value["lanes"]:
+            find_strategy(lane["strategy"])
+    event: Event = _CODECS[name].validate_python(value)
     return event
 
 

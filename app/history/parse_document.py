@@ -65,7 +65,7 @@ def read_document(document: Any, where: Path) -> Recording:
 
 
 def _recording(document: Json, replay: Json) -> Recording:
-    texts = {int(token): str(text) for token, text in replay["pieces"].items()}
+    texts = {int(token): str(text) for token, text in replay["texts"].items()}
     datetime.fromisoformat(str(replay["created"]))  # raises if it is not a time
     recording = Recording(str(replay["created"]), dict(document["settings"]), str(replay["name"]))
     recording.add(read_event("loaded", document | replay))
@@ -75,7 +75,7 @@ def _recording(document: Json, replay: Json) -> Recording:
         count = len(run["prompt_ids"])
         recording.add(read_event("run", run | {"prompt_tokens": count, "lanes": names}))
         for name, record in recording.turns[-1].lanes.items():  # they may change between turns
-            overrides = next(lane.get("pins") for lane in lanes if lane["lane"] == name)
+            overrides = next(lane.get("overrides") for lane in lanes if lane["lane"] == name)
             record.info = (
                 record.info if overrides is None else replace(record.info, overrides=overrides)
             )
@@ -91,11 +91,11 @@ def _lane_events(lane: Json, run: Json, texts: dict[int, str]) -> list[tuple[str
     events: list[tuple[str, Json]] = []
     if first := lane["first"]:
         token = {"id": first["id"], "text": first["text"], "fate": TokenFate.FIRST, "round": -1}
-        probs = first.get("belief")
-        more = {"first": token, "at": first["seconds"], "belief": probs}
+        probs = first.get("probs")
+        more = {"first": token, "at": first["seconds"], "probs": probs}
         more["sampled"] = first.get("sampled", False)
         known = _tokens(probs["top"]) if probs else set()
-        events.append(("prefilled", {**lane, **more, "pieces": _only(known, texts)}))
+        events.append(("prefilled", {**lane, **more, "texts": _only(known, texts)}))
     settings = [nested(own) for own in run["settings"]]
     for record in lane["rounds"]:
         events.append(("round", _step(record, settings, texts)))
@@ -115,7 +115,7 @@ def _step(record: Json, settings: list[Json], texts: dict[int, str]) -> Json:
             {"id": token, "text": text, "fate": fate, "round": record["index"], "node": node}
             for token, text, fate, node in record["shown"]
         ],
-        "pieces": _only(known, texts),
+        "texts": _only(known, texts),
         "params": None if index is None else settings[index],
         "tree": record.get("tree", DEFAULT_TREE),
         "at": record["start_seconds"] + record["total_seconds"],

@@ -195,7 +195,7 @@ def _best(temperature: float, finalists: Sequence[Candidate], rows: Sequence[Row
     others = (each for each, _ in pairs if each is not best)
     ties = [other.name for other in others if (found := best.against(other)) and found.low <= 1.0]
     keys = (
-        "name", "strategy", "checkpoint", "pins", "lossy", "speedup", "speedup_low",
+        "name", "strategy", "checkpoint", "overrides", "lossy", "speedup", "speedup_low",
         "speedup_high", "interval", "answers", "prompts", "stops_paying_at",
     )  # fmt: skip
     largest = max(map(int, row["batch_speedups"]), default=1)

@@ -16,7 +16,7 @@ from decoding.tokenizing.reasoning import split_reasoning
 SCHEMA_VERSION = 1
 
 LANE_FIELDS = (
-    "lane", "strategy", "checkpoint", "pins", "available", "reason", "text", "reasoning",
+    "lane", "strategy", "checkpoint", "overrides", "available", "reason", "text", "reasoning",
     "token_ids", "finish_reason", "tokens", "prefill_seconds", "draft_prefill_seconds",
     "ttft_seconds", "decode_seconds", "tokens_per_second", "speedup", "target_passes",
     "tokens_per_pass", "drafted", "tested", "accepted", "acceptance_rate", "accepted_histogram",
@@ -59,9 +59,8 @@ class LaneResult(Protocol):
 
 
 def settings_report(settings: Settings) -> dict[str, Any]:
-    exclude = {"schedule", "keep", "theme", "keys", "family", "families"}
-    # the key dates from when a family was called a preset
-    return {"preset": settings.family, **settings.model_dump(mode="json", exclude=exclude)}
+    exclude = {"schedule", "keep", "theme", "keys", "families"}
+    return settings.model_dump(mode="json", exclude=exclude)
 
 
 def envelope(**facts: Any) -> dict[str, Any]:
@@ -74,7 +73,7 @@ def spec_fields(spec: LaneSpec | None) -> dict[str, Any]:
     return {
         "strategy": spec.strategy if spec else None,
         "checkpoint": spec.checkpoint if spec else None,
-        "pins": dict(spec.overrides) if spec else {},
+        "overrides": dict(spec.overrides) if spec else {},
     }
 
 

@@ -110,17 +110,17 @@ def _lines_over(axis: Axes, name: str, rows: Sequence[Row], spread: bool = True)
     """A line for each strategy with the same checkpoint and other settings."""
     lines: defaultdict[tuple[str, str | None, tuple[str, ...]], list[Row]] = defaultdict(list)
     for row in rows:
-        if isinstance(row["pins"].get(name), int | float):
+        if isinstance(row["overrides"].get(name), int | float):
             told = {name}
             if name == "gamma" and "temperature" in row:  # the heading has it
                 told.add("temperature")
-            own = (f"{key}={value}" for key, value in row["pins"].items() if key not in told)
+            own = (f"{key}={value}" for key, value in row["overrides"].items() if key not in told)
             lines[str(row["strategy"]), row["checkpoint"], tuple(own)].append(row)
     for number, ((strategy, checkpoint, others), points) in enumerate(lines.items()):
         label = ":".join((stem(strategy, checkpoint), *others))
-        points.sort(key=lambda row: row["pins"][name])
+        points.sort(key=lambda row: row["overrides"][name])
         axis.errorbar(
-            [row["pins"][name] for row in points],
+            [row["overrides"][name] for row in points],
             [row["speedup"] for row in points],
             yerr=[
                 [max(row["speedup"] - row["speedup_low"], 0.0) for row in points],

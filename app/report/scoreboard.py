@@ -63,7 +63,7 @@ def _document(scores: Sequence[LaneScore]) -> dict[str, Any]:
             {
                 "name": score.label,
                 "strategy": score.strategy,
-                "pins": {},
+                "overrides": {},
                 "speedup": score.speedup.median,
                 "speedup_low": score.speedup.low,
                 "speedup_high": score.speedup.high,

@@ -43,7 +43,7 @@ LOADED = Loaded(
     memory=Memory(80_000, None, {"ar": 64}),
     pass_costs=((1, 0.008), (4, 0.009)),
 )
-SETTINGS = {"preset": "demo", "temperature": 0.0, "target": None}
+SETTINGS = {"family": "demo", "temperature": 0.0, "target": None}
 PARAMS = Params(SamplingParams(0.5), gamma=3)
 EMPTY = Metrics(0, 0, None, None, None, None, (), 0.0, 0.0, 0.0, 0.0)
 SECONDS = 0.01  # of every round

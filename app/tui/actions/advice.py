@@ -43,15 +43,16 @@ class AdviceActions(AppBase):
         if lane is None:
             self.show_notice(f"There is no lane of {STRATEGIES[best['strategy']].title} any more")
             return
-        pins = {name: value for name, value in best["pins"].items() if name != "temperature"}
+        best_overrides: dict[str, Any] = best["overrides"]
+        overrides = {name: it for name, it in best_overrides.items() if name != "temperature"}
         kept = {name: value for name, value in lane.info.overrides.items() if name in SAMPLING}
-        drafting = self._of_drafting(lane) | pins
+        drafting = self._of_drafting(lane) | overrides
         own = list_settings(drafting) or "its usual settings"
         label, key = self.state.label(lane.info.name), self.state.keys["run.undo"]
-        if kept | pins == lane.info.overrides:
+        if kept | overrides == lane.info.overrides:
             self.show_notice(f"{label} has these settings already: {own}")
             return
-        self.change_overrides(lane.info.name, kept | pins)
+        self.change_overrides(lane.info.name, kept | overrides)
         self.show_notice(f"{label}: {own} ({key} takes it back)")
 
     def _of_drafting(self, lane: LaneState) -> dict[str, Any]:

@@ -153,10 +153,8 @@ class TokenFacts:
         sign = "below" if draw < ratio else "not below"
         return f"{probability(ratio)} = min(1, p/q); the draw {probability(draw)} is {sign}"
 
-    def _threshold(self, record: Round) -> str | None:
+    def _threshold(self, record: Round) -> str:
         """For typical acceptance: the probability after temperature alone, and its threshold."""
-        if not record.thresholds:  # an old recording
-            return None
         p, least = record.tempered_p[self.token.node], record.thresholds[self.token.node]
         sign = "above" if p > least else "not above"
         rule = f"min(ε, δ·e^-H) = {probability(least)}"

@@ -37,7 +37,7 @@ def test_lanes_are_measured_and_advice_is_given(
     assert document["prompts"] == 4 and document["batch_size"] == 1
     screened = {(row["strategy"], row["temperature"]) for row in document["screened"]}
     assert screened == {(s, t) for s in ("ar", "draft", "lookup") for t in (0.0, 0.7)}
-    lookup = [row["pins"] for row in document["screened"] if row["strategy"] == "lookup"]
+    lookup = [row["overrides"] for row in document["screened"] if row["strategy"] == "lookup"]
     assert lookup == [{"gamma": 4, "temperature": 0.0}, {"gamma": 4, "temperature": 0.7}]
     rows = document["measured"]
     assert len(rows) == 6  # the best of each kind at each temperature

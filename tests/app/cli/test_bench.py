@@ -219,7 +219,7 @@ def test_a_sweep_measures_each_lane_with_each_value_that_acts_on_it(
         assert row["baseline"] == f"ar:{name.rpartition(':')[2]}"
         assert row["matches_ar"] == (1 if name.endswith("=0") else None)
     drawn = rows["lookup:gamma=9:temperature=0.8"]
-    assert drawn["strategy"] == "lookup" and drawn["pins"] == {"gamma": 9, "temperature": 0.8}
+    assert drawn["strategy"] == "lookup" and drawn["overrides"] == {"gamma": 9, "temperature": 0.8}
 
 
 def test_answers_of_another_length_are_compared_with_those_of_theirs(

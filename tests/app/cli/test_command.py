@@ -116,7 +116,7 @@ def test_version(specchat: Specchat) -> None:
 
 
 LANE_KEYS = {
-    "lane", "strategy", "checkpoint", "pins", "available", "reason", "text", "reasoning",
+    "lane", "strategy", "checkpoint", "overrides", "available", "reason", "text", "reasoning",
     "token_ids", "finish_reason", "tokens", "prefill_seconds", "draft_prefill_seconds",
     "ttft_seconds", "decode_seconds", "tokens_per_second", "speedup", "target_passes",
     "tokens_per_pass", "drafted", "tested", "accepted", "acceptance_rate", "accepted_histogram",

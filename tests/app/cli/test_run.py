@@ -175,8 +175,8 @@ def test_a_lane_with_settings_of_its_own_is_compared_where_that_is_defined(run: 
     warm, short = "lookup:temperature=0.8:top-p=0.9", "lookup:max_new_tokens=3"
     outcome = run(Request(turns=("the fox",)), strategies=f"ar,lookup,{warm},{short}")
     lanes = {lane["lane"]: lane for lane in outcome.document["runs"][0]["lanes"]}
-    assert lanes["lookup"]["matches_ar"] is True and lanes["lookup"]["pins"] == {}
-    assert lanes[warm]["matches_ar"] is None and lanes[warm]["pins"]["temperature"] == 0.8
+    assert lanes["lookup"]["matches_ar"] is True and lanes["lookup"]["overrides"] == {}
+    assert lanes[warm]["matches_ar"] is None and lanes[warm]["overrides"]["temperature"] == 0.8
     assert lanes[short]["tokens"] == 3 and lanes[short]["matches_ar"] is True
     outcome = run(Request(turns=("the fox",)), strategies="ar:temperature=1,lookup")
     assert all(lane["matches_ar"] is None for lane in outcome.document["runs"][0]["lanes"])

@@ -41,7 +41,7 @@ def test_it_advises_on_the_examples_and_then_on_the_conversation(open_session: O
     found = document(listener)
     assert found["prompts"] == len(EXAMPLES)
     assert {row["strategy"] for row in found["measured"]} == {"ar", "draft", "lookup"}
-    tried = [row["pins"] for row in found["screened"] if row["strategy"] == "draft"]
+    tried = [row["overrides"] for row in found["screened"] if row["strategy"] == "draft"]
     assert {"gamma": 4} in tried and {"gamma": 8} in tried  # the lane's own, and others
     assert {row["temperature"] for row in found["measured"]} == {0.0}
     before = listener.turn("the quick brown fox")

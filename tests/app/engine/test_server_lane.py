@@ -198,7 +198,7 @@ def test_it_is_kept_replayed_and_exported_like_other_lanes(
     beside: Any, store: Store, tmp_path: Path
 ) -> None:
     session = beside("vllm", "escapes", local="ar")
-    recorder = Recorder(store, {"preset": "demo"})
+    recorder = Recorder(store, {"family": "demo"})
     session.loaded()
     session.turn("the quick")
     recorder.record(session.heard)

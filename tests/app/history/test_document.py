@@ -52,7 +52,7 @@ def test_it_is_the_document_of_a_headless_run(document: dict[str, Any]) -> None:
 
 
 def test_what_a_replay_needs_stands_beside(document: dict[str, Any]) -> None:
-    assert document["replay"]["pieces"]["10"] == "ten"
+    assert document["replay"]["texts"]["10"] == "ten"
     run = document["runs"][0]
     draft = run["lanes"][1]
     one, two = draft["rounds"]
@@ -107,7 +107,7 @@ def test_figures_follow_from_the_rounds() -> None:
         (lambda d: d["runs"][0].update(lanes=[1]), "is damaged"),
         (lambda d: d["runs"][0]["lanes"][0].update(lane="other"), "is damaged"),
         (lambda d: d["runs"][0]["lanes"][1]["rounds"][0].update(tokens="x"), "round.tokens"),
-        (lambda d: d["replay"].update(pieces={"x": "y"}), "is damaged"),
+        (lambda d: d["replay"].update(texts={"x": "y"}), "is damaged"),
         (lambda d: d["replay"].update(created="yesterday"), "is damaged"),
     ],
 )

@@ -18,7 +18,7 @@ from app.report.plots import bench_figure
 from decoding.errors import InputError
 
 ROWS = [
-    {"name": name, "strategy": name.partition(":")[0], "checkpoint": None, "pins": pins,
+    {"name": name, "strategy": name.partition(":")[0], "checkpoint": None, "overrides": pins,
      "speedup": speedup, "speedup_low": speedup - 0.1, "speedup_high": speedup + 0.2}
     for name, pins, speedup in (
         ("ar", {}, 1.0), ("draft:gamma=2", {"gamma": 2}, 1.5), ("draft:gamma=4", {"gamma": 4}, 1.8)

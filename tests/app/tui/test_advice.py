@@ -16,7 +16,7 @@ from tests.app.report.test_advice_text import ROW, entry
 from tests.support.scripted import lane
 from tests.support.stage import LANES, Play, Stage
 
-BEST = {**ROW, "strategy": "draft", "checkpoint": None, "pins": {"gamma": 4}}
+BEST = {**ROW, "strategy": "draft", "checkpoint": None, "overrides": {"gamma": 4}}
 AR = {
     **ROW, "name": "ar", "acceptance_rate": None, "speedup": 1.0, "tokens_per_second": 40.0,
     "speedup_low": 1.0, "speedup_high": 1.0, "batch_speedups": {}, "matches_ar": None,
@@ -86,7 +86,7 @@ async def test_settings_that_a_lane_has_already_are_no_change(play: Play) -> Non
 
 
 async def test_usual_settings_are_those_of_the_sliders(play: Play) -> None:
-    best = [{**row, "pins": {}} for row in DOCUMENT["best"]]
+    best = [{**row, "overrides": {}} for row in DOCUMENT["best"]]
     async with play(params=Params(gamma="auto")) as stage:
         await stage.press("f7")
         await stage.tell(Advice(document={**DOCUMENT, "best": best}))
@@ -141,7 +141,7 @@ async def test_what_was_found_is_there_until_something_is_asked(play: Play) -> N
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_other_temperatures(play: Play, size: tuple[int, int]) -> None:
-    warm = {"temperature": 0.7, "pins": {"gamma": 2, "temperature": 0.7}}
+    warm = {"temperature": 0.7, "overrides": {"gamma": 2, "temperature": 0.7}}
     rows = [BEST | warm, AR | {"temperature": 0.7}]
     several = {**DOCUMENT, "best": [BEST, rows[0]], "measured": [*DOCUMENT["measured"], *rows]}
     async with play(size, params=Params(SamplingParams(temperature=0.6))) as stage:
