@@ -61,7 +61,8 @@ RUN_KEYS = [
         "lane: leave the cursor, else undo maximize, else stop the run, else close the panel. On a "
         "slider: stop the run, else go to the lanes"),
     key("ctrl+c", "stop", "Copy or stop", "run.copy_or_stop",
-        "Copy what is selected; else stop the run, else empty the prompt"),
+        "Copy what is selected; else stop the run and take waiting questions back, else empty the "
+        "prompt"),
     key("space", "pause", "Pause", "run.pause",
         "Pause or resume, between two rounds; after a run: replay it in slow motion; "
         "also from an empty prompt"),
