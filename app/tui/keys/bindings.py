@@ -113,7 +113,7 @@ VIEW_KEYS = [
     key("R", "panel('rejections')", "Rejections", "view.rejections",
         "Every rejected draft of the lane in focus, and how often the others were right"),
     key("r", "scoreboard", "Scoreboard", "view.scoreboard",
-        "Compare speeds: how fast each lane was, why, and what to try; show or hide it"),
+        "Compare the lanes' speeds: how fast each was, why, what to try; show or hide the panel"),
     key("Z", "projector", "Projector", "view.projector",
         "The scoreboard in large digits, to be read from the last row"),
     key("left_square_bracket", "round(-1)", "Round back", "view.round_back",
