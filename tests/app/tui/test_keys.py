@@ -188,7 +188,7 @@ async def test_the_palette_ranks_words_as_they_were_typed_first(play: Play) -> N
         provider = CommandsProvider(stage.app.main)
         hits = [hit async for hit in provider.search("round back")]
         best = max(hits, key=lambda hit: hit.score)
-        assert str(best.match_display) == "Round back"
+        assert str(best.prompt) == "Round back"
         assert [hit async for hit in provider.search("lane nonsense")] == []
         assert [hit async for hit in provider.search(" ")] == []
 

@@ -562,6 +562,26 @@ async def test_what_is_said_ends_with_what_to_do_however_long(
         assert stage.app.main.query_one("#room").size.height == rows
 
 
+@pytest.mark.parametrize("size", [(100, 30), (60, 24)])
+async def test_waiting_questions_are_spoken_of_where_the_context_is_full(
+    play: Play, size: tuple[int, int]
+) -> None:
+    long = (
+        "the conversation has 5001 tokens, the model's context holds 4096: shorten it or "
+        "begin a new one"
+    )
+    async with play(size) as stage:
+        for text in ("one", "two", "three"):
+            await stage.type(text)
+            await stage.press("enter")
+        await stage.tell(RunRejected("one", long, suggests_new_conversation=True))
+        said = f"{long} (Ctrl+N) · Taken back: press ↑ in the prompt to get them"
+        assert said in " ".join(stage.text.split())
+        assert stage.app.main.prompt.text == "one"
+        await stage.resize(40, 12)
+        assert "…" in stage.text.splitlines()[-3]  # two rows, as the lanes need the others
+
+
 async def test_a_question_that_is_asked_again_stays_out_of_the_prompt(play: Play) -> None:
     """It is in the lanes already."""
     async with play() as stage:
