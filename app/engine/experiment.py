@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -129,7 +130,8 @@ def _variants(spec: LaneSpec, models: LoadedModels, chosen: Set[str]) -> Iterato
 class Experiment:
     """Measures `candidates` for about `budget` seconds. `report` gets the present step and the
     share of the budget that has passed. A candidate that fails is dropped, and named in `failed`
-    with the reason. Raises InterruptedError when `cancelled()`."""
+    with the reason. Raises InterruptedError when `cancelled()`. Once `ends()` it gives what was
+    measured until then; if nothing was, that is raised as well."""
 
     models: LoadedModels
     candidates: Sequence[Candidate]
@@ -140,6 +142,8 @@ class Experiment:
     budget: float
     report: Progress
     cancelled: Callable[[], bool] = lambda: False
+    ends: Callable[[], bool] = lambda: False
+    finalists: list[Candidate] = field(default_factory=list, init=False)
     begun: float = field(default=0.0, init=False)
     failed: dict[str, str] = field(default_factory=dict, init=False)
     lanes: dict[CandidateKind, Lane] = field(default_factory=dict, init=False)
@@ -155,26 +159,64 @@ class Experiment:
         context = mean_context(self.prompts, [a for each in finalists for a in each.answers])
         costs = self._batches(finalists, context)
         choices = [_choice(each, self._lane_of(each), self.models) for each in finalists]
-        screened, prompts = self._able(self.candidates), len(self.prompts)
-        return Outcome(screened, finalists, choices, costs, context, prompts, seconds, self.failed)
+        return Outcome(
+            self._screened,
+            finalists,
+            choices,
+            costs,
+            context,
+            len(self.prompts),
+            seconds,
+            self.failed,
+            ended_early=self.ends(),
+            only_screened=not self._measured,
+        )
 
     def compete(self) -> list[Candidate]:
-        """The best of each kind with its full answers. Raises InputError if the target alone fails:
-        there is nothing to compare with."""
+        """The best of each kind with its full answers, or, if it is ended before there are any,
+        with its short ones. Raises InputError if the target alone fails: there is nothing to
+        compare with."""
         self.report("warming up", None)
         self._open_lanes()
         token_seconds = pass_seconds(self.models.target, 1)
         self.begun = time.perf_counter()
         able = self._able(self.candidates)
         fitting = _tokens_that_fit(SCREENING * self.budget, len(able), token_seconds)
-        used = self._screen(self._contestants(able, min(fitting, SCREENED_TOKENS)))
-        best = best_of_each_kind(self._able(self.candidates))
-        finalists = [Candidate(each.spec, each.params) for each in best]
-        left = (1.0 - self._elapsed) * self.budget
-        fitting = _tokens_that_fit(left, MIN_ANSWERS * len(finalists), token_seconds)
-        whole = fitting >= self.params.max_new_tokens
-        self._measure(finalists, self._contestants(finalists, None if whole else fitting), used)
-        return self._able(finalists)
+        with self._until_ended():
+            used = self._screen(self._contestants(able, min(fitting, SCREENED_TOKENS)))
+            best = best_of_each_kind(self._able(self.candidates))
+            self.finalists = finalists = [Candidate(each.spec, each.params) for each in best]
+            left = (1.0 - self._elapsed) * self.budget
+            fitting = _tokens_that_fit(left, MIN_ANSWERS * len(finalists), token_seconds)
+            whole = fitting >= self.params.max_new_tokens
+            self._measure(finalists, self._contestants(finalists, None if whole else fitting), used)
+        return self._measured or best_of_each_kind(self._screened)
+
+    @contextmanager
+    def _until_ended(self) -> Iterator[None]:
+        """What is done in it may be ended once there are answers of all."""
+        try:
+            yield
+        except InterruptedError:
+            if not self.ready or self.cancelled():
+                raise
+
+    @property
+    def ready(self) -> bool:
+        """Whether it can be ended with a result."""
+        return bool(self._measured or self._screened)
+
+    @property
+    def _measured(self) -> list[Candidate]:
+        """The finalists with their answers: all of them have answered, or none."""
+        return [each for each in self._able(self.finalists) if each.answers]
+
+    @property
+    def _screened(self) -> list[Candidate]:
+        return [each for each in self._able(self.candidates) if each.answers]
+
+    def _interrupted(self) -> bool:
+        return self.cancelled() or self.ends()
 
     def _able(self, among: Sequence[Candidate]) -> list[Candidate]:
         """Those that did not fail."""
@@ -219,7 +261,7 @@ class Experiment:
                 self.seed,
                 self.stop,
                 tokens,
-                self.cancelled,
+                self._interrupted,
             )
             for each in among
         }
@@ -263,7 +305,10 @@ class Experiment:
             self.report(what, 1.0)
 
         nodes = max(each.stats.nodes_per_pass or 1.0 for each in finalists)
-        return costs_that_fit(self.models, BATCHES, nodes, context, say, PATIENCE)
+        costs = BatchCosts({}, measured=False)
+        with self._until_ended():
+            costs = costs_that_fit(self.models, BATCHES, nodes, context, say, PATIENCE)
+        return costs
 
     def _answer(
         self,
@@ -293,7 +338,7 @@ class Experiment:
         return (time.perf_counter() - self.begun) / self.budget
 
     def _check_cancelled(self) -> None:
-        if self.cancelled():
+        if self._interrupted():
             raise InterruptedError
 
 

@@ -85,6 +85,8 @@ def verdict(best: dict[str, Any], rows: list[dict[str, Any]], measured: bool) ->
     if any("?" in figure_cells(row, 0)[1] for row in rows):
         lines.append(INCREDIBLE)
     batches = row["batch_speedups"].items()
+    if not batches:  # it was ended before
+        return lines
     end = f"it still pays at {best['largest_batch']}, the largest tried"
     if best["stops_paying_at"] is not None:
         end = f"it stops paying at about {best['stops_paying_at']} sequences at once"
@@ -147,13 +149,23 @@ def _notes(document: dict[str, Any]) -> list[str]:
             "those of the target alone with such a cache."
         )
     batches = document["batches"]
+    settings = pluralize(len(document["screened"]), "setting")
+    screened = f"{settings} screened on short answers, the best of each kind measured on others"
+    ended = document.get("ended_early", False)  # older documents lack it
+    if ended:
+        screened += "; ended early"
+    if document.get("only_screened", False):
+        screened = (
+            f"{settings} screened on short answers, and ended before the best of each kind were "
+            "measured on others: their speedups are likely too high"
+        )
     notes.append(
-        f"{pluralize(len(document['screened']), 'setting')} screened on short answers, the best of "
-        f"each kind measured on others; {pluralize(document['prompts'], 'prompt')}, "
+        f"{screened}; {pluralize(document['prompts'], 'prompt')}, "
         f"{document['seconds']:.0f} s, {document['device']} {document['dtype']}, "
         f"{pluralize(document['threads'], 'thread')}, batch size 1, "
         f"seed {document['settings']['seed']}."
     )
-    notes.append(f"Larger batches are {batches['method']}. This {batches['limits']}.")
+    if not ended or any(row["batch_speedups"] for row in document["measured"]):
+        notes.append(f"Larger batches are {batches['method']}. This {batches['limits']}.")
     notes.append("The engines' options are those documented in November 2026.")
     return notes
