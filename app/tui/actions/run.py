@@ -241,7 +241,8 @@ class RunActions(AppBase):
         if room and count == 1:
             where = f"The question that waited is in the prompt: {keys['prompt.run']} sends it"
         elif room:
-            where = f"The last of {waited} is in the prompt, ↑ brings the others"
+            others = "the other" if count == 2 else "the others"
+            where = f"The last of {waited} is in the prompt, ↑ brings {others}"
         self.show_notice(f"{why}{where}")
 
     def action_pause(self) -> None:

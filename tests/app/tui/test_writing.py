@@ -425,7 +425,9 @@ async def test_ctrl_c_loses_no_waiting_question(play: Play, size: tuple[int, int
         await stage.press("tab", "ctrl+c")
         assert prompt.text == "three" and prompt.has_focus and not stage.app.state.queued
         said = " ".join(stage.text.split())
-        assert "The last of the 2 questions that waited is in the prompt, ↑ brings the" in said
+        assert (
+            "The last of the 2 questions that waited is in the prompt, ↑ brings the other" in said
+        )
         await stage.press("up")
         assert prompt.text == "two"
         await stage.press("enter")
