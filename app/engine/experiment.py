@@ -21,6 +21,7 @@ from app.engine.out_of_memory import free_lane_caches
 from app.models.download import Progress
 from app.models.loaded import LoadedModels
 from app.report.advice_document import Candidate, CandidateKind, Outcome, baseline_of
+from app.report.answer import Answer
 from app.report.engines import Choice
 from app.strategies.lane_spec import LaneSpec, unique_name
 from app.strategies.registry import AUTOREGRESSIVE, STRATEGIES
@@ -194,7 +195,7 @@ class Experiment:
 
     @contextmanager
     def _until_ended(self) -> Iterator[None]:
-        """What is done in it may be ended once there are answers of all."""
+        """What is done in it may be ended once there is something to compare."""
         try:
             yield
         except InterruptedError:
@@ -204,16 +205,20 @@ class Experiment:
     @property
     def ready(self) -> bool:
         """Whether it can be ended with a result."""
-        return bool(self._measured or self._screened)
+        return bool(self._measured) or any(each.strategy.drafts for each in self._screened)
 
     @property
     def _measured(self) -> list[Candidate]:
-        """The finalists with their answers: all of them have answered, or none."""
-        return [each for each in self._able(self.finalists) if each.answers]
+        """The finalists, once all of them have answered."""
+        able = self._able(self.finalists)
+        return able if all(each.answers for each in able) else []
 
     @property
     def _screened(self) -> list[Candidate]:
-        return [each for each in self._able(self.candidates) if each.answers]
+        """The candidates that have answered, if there is a baseline for them."""
+        found = [each for each in self._able(self.candidates) if each.answers]
+        plain = {each.temperature for each in found if each.strategy.is_baseline}
+        return [each for each in found if each.temperature in plain]
 
     def _interrupted(self) -> bool:
         return self.cancelled() or self.ends()
@@ -321,15 +326,20 @@ class Experiment:
         def say(number: int) -> None:
             self.report(f"{what} {number} of {len(left)}", min(self._elapsed, 1.0))
 
-        names = {each.name: contestants[each.name] for each in left}
+        names = {each.name: _recorded(each, contestants[each.name]) for each in left}
         ids, failed = self.prompts[index], self.failed
-        answers = answer_in_turn(names, ids, index, turn, say, failed)
+        known = [len(each.answers) for each in left]
+        try:
+            answer_in_turn(names, ids, index, turn, say, failed)
+        except InterruptedError:
+            if all(known):  # the turn counts for none, as not all have answered
+                for each, count in zip(left, known, strict=True):
+                    del each.answers[count:]
+            raise
         for each in left:
-            if each.name in answers:
-                each.answers.append(answers[each.name])
-            elif each.strategy.is_baseline:
+            if each.name in failed and each.strategy.is_baseline:
                 raise InputError(f"{each.name}: {failed[each.name]}")
-            else:  # others share the lane
+            if each.name in failed:  # others share the lane
                 free_lane_caches(self._lane_of(each))
 
     @property
@@ -340,6 +350,16 @@ class Experiment:
     def _check_cancelled(self) -> None:
         if self._interrupted():
             raise InterruptedError
+
+
+def _recorded(candidate: Candidate, contestant: Contestant) -> Contestant:
+    """Its answers are the candidate's at once."""
+
+    def answer(ids: Sequence[int], index: int) -> Answer:
+        candidate.answers.append(contestant(ids, index))
+        return candidate.answers[-1]
+
+    return answer
 
 
 def _tokens_that_fit(seconds: float, answers: int, token_seconds: float) -> int:

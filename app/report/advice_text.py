@@ -38,7 +38,8 @@ def advice_sections(document: dict[str, Any]) -> list[Section]:
     for best in document["best"]:
         rows = fastest_first(document, best["temperature"])
         title = f"temperature {best['temperature']:g}"
-        sentences = verdict(best, rows, document["batches"]["measured"])
+        early = document.get("only_screened", False)
+        sentences = verdict(best, rows, document["batches"]["measured"], early)
         sections.append(Section(title, sentences, _table(title, rows)))
     can = _merged([entry for entry in document["engines"] if entry["configuration"] is not None])
     cannot = _merged([entry for entry in document["engines"] if entry["configuration"] is None])
@@ -59,8 +60,11 @@ def fastest_first(document: dict[str, Any], temperature: float) -> list[dict[str
     return sorted(rows, key=lambda row: -(row["speedup"] or 0.0))
 
 
-def verdict(best: dict[str, Any], rows: list[dict[str, Any]], measured: bool) -> list[str]:
-    """Sentences on the best at one temperature. `measured`: the passes over batches were."""
+def verdict(
+    best: dict[str, Any], rows: list[dict[str, Any]], measured: bool, early: bool = False
+) -> list[str]:
+    """Sentences on the best at one temperature. `measured`: the passes over batches were; `early`:
+    ended before the best were measured on other answers."""
     if best["name"] is None:
         return ["→ Use no drafting: no strategy was shown to be faster than the target alone."]
     row = next(row for row in rows if row["name"] == best["name"])
@@ -71,7 +75,9 @@ def verdict(best: dict[str, Any], rows: list[dict[str, Any]], measured: bool) ->
         else "from a single answer: measure longer to know how certain that is"
     )
     doubt = "?" * exceeds_tau(best["speedup"], row["tokens_per_pass"])
-    use = "Measure again; so far the best is" if doubt else "Use"
+    use = "Use"
+    if doubt or early:
+        use = "Measure again; so far the best is" if doubt else "So far the best is"
     lossy = {each["name"] for each in rows if each["lossy"]}
     name, *ties = (
         without_temperature(each) + " (lossy)" * (each in lossy)

@@ -146,7 +146,10 @@ def test_what_is_ended_gives_what_was_measured(
     assert [len(each.answers) for each in measured.measured] == [2, 2]
     text = format_advice(advice_document(measured, **family.facts, **FACTS))
     assert "measured on others; ended early; 2 prompts" in text and "Larger batches" not in text
-    for early in ("warming up", "screening, prompt 1"):
+    said = ""
+    slow = run("screening, prompt 1 of 2: setting 3")  # before all settings have answered
+    assert slow.only_screened and len(slow.screened) == len(slow.measured) == 2
+    for early in ("warming up", "prompt 1 of 2: setting 1", "prompt 1 of 2: setting 2"):
         said = ""
         with pytest.raises(InterruptedError):
             run(early)

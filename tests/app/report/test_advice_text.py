@@ -34,6 +34,13 @@ def test_the_verdict_says_how_sure_it_is_and_up_to_which_batch_it_pays() -> None
     ]
 
 
+def test_what_was_ended_early_is_not_yet_advised() -> None:
+    few = {**ROW, "batch_speedups": {}, "answers": 1}
+    (best,) = verdict(few, [few], False, early=True)
+    assert best.startswith("→ So far the best is draft:gamma=4: 2.00 times")
+    assert "from a single answer: measure longer" in best
+
+
 def test_only_the_temperature_is_left_out_of_a_name() -> None:
     pinned = {**ROW, "name": "draft:temperature=0.8:gamma=2", "ties": ["eagle:temperature=0.8#2"]}
     use, _ = verdict(pinned, [pinned], True)
