@@ -54,7 +54,7 @@ def advise(
         )
         with interruptible() as interruption:
             experiment.compete()
-        if not experiment.measured:
+        if not experiment.ready:
             raise SystemExit(interruption.code)
         outcome = experiment.outcome()
     document = advice_document(

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from app.engine.commands import StartAdvice
+from app.engine.events import Advice
 from app.engine.experiment import Experiment, candidates, present_and_free
-from app.models.download import Progress
 from app.models.loaded import LoadedModels
 from app.report.advice_document import advice_document
 from app.strategies.lane_spec import LaneSpec
@@ -27,22 +27,27 @@ def advise(
     params: Params,
     stop: Stop,
     seed: int,
-    report: Progress,
+    report: Callable[[Advice], None],
     cancelled: Callable[[], bool],
+    ends: Callable[[], bool],
 ) -> dict[str, Any]:
-    """Measure the `lanes` with the session's present settings, and return the document. Raises
-    InputError if there is nothing to choose from or to measure with, InterruptedError when
-    `cancelled()`."""
+    """Measure the `lanes` with the session's present settings, and return the document: once
+    `ends()`, of what was measured until then. Raises InputError if there is nothing to choose from
+    or to measure with, InterruptedError when `cancelled()`, or when it ends too early."""
     if not prompts:
         raise InputError("there is no prompt to measure with: ask something first")
     temperatures = request.temperatures
     lanes = [spec for spec in lanes if STRATEGIES[spec.strategy].on_target]
     tried = candidates(present_and_free(lanes, params), models, params, temperatures)
-    outcome = Experiment(
-        models, tried, prompts, params, stop, seed, request.seconds, report, cancelled
-    ).run()
+
+    def say(what: str, part: float | None) -> None:
+        report(Advice(what, part, experiment.ready))
+
+    experiment = Experiment(
+        models, tried, prompts, params, stop, seed, request.seconds, say, cancelled, ends
+    )
     return advice_document(
-        outcome,
+        experiment.run(),
         **models.facts,
         settings=flat(params) | {"seed": seed},
         sweep={"temperature": temperatures} if temperatures else {},

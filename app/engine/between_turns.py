@@ -92,12 +92,15 @@ def give_advice(
             params=mailbox.params,
             stop=conversation.stop(models),
             seed=mailbox.seed,
-            report=lambda what, part: mailbox.emit(Advice(what, part)),
+            report=mailbox.emit,
             cancelled=lambda: not mailbox.is_advising(request),
+            ends=lambda: mailbox.advice_ends,
         )
         result = Advice(document=document)
     except InterruptedError:
-        result = Advice(note="something else was asked for")
+        ended = mailbox.advice_ends
+        why = "it was ended too early" if ended else "something else was asked for"
+        result = Advice(note=why)
     except Exception as error:  # the screen shows it, and the thread goes on
         result = Advice(note=describe(error))
     with mailbox.wake:

@@ -192,8 +192,14 @@ class StartAdvice:
 
 
 @dataclass(frozen=True, slots=True)
+class EndAdvice:
+    """End the measuring now, with advice from what was measured so far: an `Advice` event has the
+    document, or a note if that is too little."""
+
+
+@dataclass(frozen=True, slots=True)
 class StopAdvice:
-    """End the measuring, if there is any."""
+    """End the measuring, if there is any, without a result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +271,7 @@ Command = (
     | StartSamplingTest
     | StopSamplingTest
     | StartAdvice
+    | EndAdvice
     | StopAdvice
     | SetLeader
     | LaneChange

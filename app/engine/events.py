@@ -289,11 +289,13 @@ class SamplingTest:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """Progress of measuring: what is measured now, and the elapsed `part` of the time. At the end
-    the `document` of `app.report.advice_document`, or a `note`: why there is none."""
+    """Progress of measuring: what is measured now, and the elapsed `part` of the time; `ready`:
+    there is enough for a result already. At the end the `document` of
+    `app.report.advice_document`, or a `note`: why there is none."""
 
     what: str = ""
     part: float | None = None
+    ready: bool = False
     document: Mapping[str, Any] | None = None
     note: str | None = None
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,6 +21,7 @@ from app.engine.out_of_memory import free_lane_caches
 from app.models.download import Progress
 from app.models.loaded import LoadedModels
 from app.report.advice_document import Candidate, CandidateKind, Outcome, baseline_of
+from app.report.answer import Answer
 from app.report.engines import Choice
 from app.strategies.lane_spec import LaneSpec, unique_name
 from app.strategies.registry import AUTOREGRESSIVE, STRATEGIES
@@ -129,7 +131,8 @@ def _variants(spec: LaneSpec, models: LoadedModels, chosen: Set[str]) -> Iterato
 class Experiment:
     """Measures `candidates` for about `budget` seconds. `report` gets the present step and the
     share of the budget that has passed. A candidate that fails is dropped, and named in `failed`
-    with the reason. Raises InterruptedError when `cancelled()`."""
+    with the reason. Raises InterruptedError when `cancelled()`. Once `ends()` it gives what was
+    measured until then; if nothing was, that is raised as well."""
 
     models: LoadedModels
     candidates: Sequence[Candidate]
@@ -140,30 +143,22 @@ class Experiment:
     budget: float
     report: Progress
     cancelled: Callable[[], bool] = lambda: False
+    ends: Callable[[], bool] = lambda: False
+    finalists: list[Candidate] = field(default_factory=list, init=False)
     begun: float = field(default=0.0, init=False)
     failed: dict[str, str] = field(default_factory=dict, init=False)
     lanes: dict[CandidateKind, Lane] = field(default_factory=dict, init=False)
-    finalists: Sequence[Candidate] = field(default=(), init=False)
+    complete: bool = field(default=False, init=False)
 
     def run(self) -> Outcome:
         """Raises InputError as `compete` does."""
         self.compete()
         return self.outcome()
 
-    def outcome(self) -> Outcome:
-        """What `compete` has measured. If it was interrupted, the finalists have fewer answers."""
-        finalists = self.measured
-        seconds = time.perf_counter() - self.begun
-        context = mean_context(self.prompts, [a for each in finalists for a in each.answers])
-        costs = self._batches(finalists, context)
-        choices = [_choice(each, self._lane_of(each), self.models) for each in finalists]
-        screened, prompts = self._able(self.candidates), len(self.prompts)
-        return Outcome(screened, finalists, choices, costs, context, prompts, seconds, self.failed)
-
     def compete(self) -> list[Candidate]:
-        """Measure, and return the best of each kind with its full answers. Raises InputError if the
-        model's context is too short, or if the target alone fails: there is nothing to compare
-        with."""
+        """The best of each kind, measured with full answers; if it is ended before all had some,
+        with short ones. Raises InputError if the model's context is too short, or if the target
+        alone fails: there is nothing to compare with."""
         if self.models.context <= PROMPT:
             raise InputError(
                 f"the model's context, {self.models.context} tokens, is too short for this"
@@ -174,19 +169,70 @@ class Experiment:
         self.begun = time.perf_counter()
         able = self._able(self.candidates)
         fitting = _tokens_that_fit(SCREENING * self.budget, len(able), token_seconds)
-        used = self._screen(self._contestants(able, min(fitting, SCREENED_TOKENS)))
-        best = best_of_each_kind(self._able(self.candidates))
-        self.finalists = finalists = [Candidate(each.spec, each.params) for each in best]
-        left = (1.0 - self._elapsed) * self.budget
-        fitting = _tokens_that_fit(left, MIN_ANSWERS * len(finalists), token_seconds)
-        whole = fitting >= self.params.max_new_tokens
-        self._measure(finalists, self._contestants(finalists, None if whole else fitting), used)
-        return self.measured
+        with self._until_ended():
+            used = self._screen(self._contestants(able, min(fitting, SCREENED_TOKENS)))
+            best = best_of_each_kind(self._able(self.candidates))
+            self.finalists = finalists = [Candidate(each.spec, each.params) for each in best]
+            left = (1.0 - self._elapsed) * self.budget
+            fitting = _tokens_that_fit(left, MIN_ANSWERS * len(finalists), token_seconds)
+            whole = fitting >= self.params.max_new_tokens
+            self._measure(finalists, self._contestants(finalists, None if whole else fitting), used)
+            self.complete = True
+        return self._best
+
+    def outcome(self) -> Outcome:
+        """What `compete` has measured, also if it was interrupted when it was `ready`."""
+        finalists = self._best
+        seconds = time.perf_counter() - self.begun
+        context = mean_context(self.prompts, [a for each in finalists for a in each.answers])
+        costs = self._batches(finalists, context)
+        choices = [_choice(each, self._lane_of(each), self.models) for each in finalists]
+        return Outcome(
+            self._screened,
+            finalists,
+            choices,
+            costs,
+            context,
+            len(self.prompts),
+            seconds,
+            self.failed,
+            ended_early=not self.complete,
+            only_screened=not self._measured,
+        )
+
+    @contextmanager
+    def _until_ended(self) -> Iterator[None]:
+        """What is done in it may be ended once there is something to compare."""
+        try:
+            yield
+        except InterruptedError:
+            if not self.ready or self.cancelled():
+                raise
 
     @property
-    def measured(self) -> list[Candidate]:
-        """The finalists that did not fail, once they have full answers."""
-        return [each for each in self._able(self.finalists) if each.answers]
+    def ready(self) -> bool:
+        """Whether it can be ended with a result."""
+        return bool(self._measured) or any(each.strategy.drafts for each in self._screened)
+
+    @property
+    def _best(self) -> list[Candidate]:
+        return self._measured or best_of_each_kind(self._screened)
+
+    @property
+    def _measured(self) -> list[Candidate]:
+        """The finalists, once all of them have answered."""
+        able = self._able(self.finalists)
+        return able if all(each.answers for each in able) else []
+
+    @property
+    def _screened(self) -> list[Candidate]:
+        """The candidates that have answered, if there is a baseline for them."""
+        found = [each for each in self._able(self.candidates) if each.answers]
+        plain = {each.temperature for each in found if each.strategy.is_baseline}
+        return [each for each in found if each.temperature in plain]
+
+    def _interrupted(self) -> bool:
+        return self.cancelled() or self.ends()
 
     def _able(self, among: Sequence[Candidate]) -> list[Candidate]:
         """Those that did not fail."""
@@ -231,7 +277,7 @@ class Experiment:
                 self.seed,
                 self.stop,
                 tokens,
-                self.cancelled,
+                self._interrupted,
             )
             for each in among
         }
@@ -275,7 +321,10 @@ class Experiment:
             self.report(what, 1.0)
 
         nodes = max(each.stats.nodes_per_pass or 1.0 for each in finalists)
-        return costs_that_fit(self.models, BATCHES, nodes, context, say, PATIENCE)
+        costs = BatchCosts({}, measured=False)
+        with self._until_ended():
+            costs = costs_that_fit(self.models, BATCHES, nodes, context, say, PATIENCE)
+        return costs
 
     def _answer(
         self,
@@ -288,15 +337,20 @@ class Experiment:
         def say(number: int) -> None:
             self.report(f"{what} {number} of {len(left)}", min(self._elapsed, 1.0))
 
-        names = {each.name: contestants[each.name] for each in left}
+        names = {each.name: _recorded(each, contestants[each.name]) for each in left}
         ids, failed = self.prompts[index], self.failed
-        answers = answer_in_turn(names, ids, index, turn, say, failed)
+        known = [len(each.answers) for each in left]
+        try:
+            answer_in_turn(names, ids, index, turn, say, failed)
+        except InterruptedError:
+            if all(known):  # the turn counts for none, as not all have answered
+                for each, count in zip(left, known, strict=True):
+                    del each.answers[count:]
+            raise
         for each in left:
-            if each.name in answers:
-                each.answers.append(answers[each.name])
-            elif each.strategy.is_baseline:
+            if each.name in failed and each.strategy.is_baseline:
                 raise InputError(f"{each.name}: {failed[each.name]}")
-            else:  # others share the lane
+            if each.name in failed:  # others share the lane
                 free_lane_caches(self._lane_of(each))
 
     @property
@@ -305,8 +359,18 @@ class Experiment:
         return (time.perf_counter() - self.begun) / self.budget
 
     def _check_cancelled(self) -> None:
-        if self.cancelled():
+        if self._interrupted():
             raise InterruptedError
+
+
+def _recorded(candidate: Candidate, contestant: Contestant) -> Contestant:
+    """Its answers are the candidate's at once."""
+
+    def answer(ids: Sequence[int], index: int) -> Answer:
+        candidate.answers.append(contestant(ids, index))
+        return candidate.answers[-1]
+
+    return answer
 
 
 def _tokens_that_fit(seconds: float, answers: int, token_seconds: float) -> int:

@@ -41,6 +41,7 @@ class Mailbox:
         self.next_conversation: tuple[Turn, ...] | None = None  # instead of this one
         self.sampling_test: StartSamplingTest | None = None  # to be run while no round is
         self.advice: StartAdvice | None = None  # to be measured while no turn is running
+        self.advice_ends = False  # with what was measured so far
         # for when nothing else is to be done
         self.probabilities: deque[ComputeProbabilities] = deque()
         self.stopping = False

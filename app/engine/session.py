@@ -96,7 +96,9 @@ class Session:
                 case commands.StopSamplingTest():
                     mailbox.sampling_test = None
                 case commands.StartAdvice():
-                    mailbox.advice = command
+                    mailbox.advice, mailbox.advice_ends = command, False
+                case commands.EndAdvice():
+                    mailbox.advice_ends = True
                 case commands.StopAdvice():
                     mailbox.advice = None
                 case _:  # a change of lanes

@@ -87,7 +87,8 @@ class Outcome:
     """The result of an experiment: all candidates with their short answers, the best of each kind
     with full ones, and these in terms of a serving engine. `costs`: of the target's passes over
     several sequences, after `context` tokens. `failed`: why those failed that are not among them,
-    by name."""
+    by name. `ended_early`: by the user; `only_screened`: before there were any full answers, so
+    that the short ones stand for them."""
 
     screened: Sequence[Candidate]
     measured: Sequence[Candidate]
@@ -97,6 +98,8 @@ class Outcome:
     prompts: int
     seconds: float
     failed: Mapping[str, str] = field(default_factory=dict)
+    ended_early: bool = False
+    only_screened: bool = False
 
 
 def advice_document(outcome: Outcome, **facts: Any) -> Row:
@@ -110,6 +113,8 @@ def advice_document(outcome: Outcome, **facts: Any) -> Row:
         seconds=outcome.seconds,
         batch_size=1,
         failed=outcome.failed,
+        ended_early=outcome.ended_early,
+        only_screened=outcome.only_screened,
         screened=[_figures(each, baseline_of(each, outcome.screened)) for each in outcome.screened],
         measured=rows,
         best=[_best(temperature, measured, rows) for temperature in temperatures],

@@ -38,7 +38,8 @@ def advice_sections(document: dict[str, Any]) -> list[Section]:
     for best in document["best"]:
         rows = fastest_first(document, best["temperature"])
         title = f"temperature {best['temperature']:g}"
-        sentences = verdict(best, rows, document["batches"]["measured"])
+        early = document["only_screened"]
+        sentences = verdict(best, rows, document["batches"]["measured"], early)
         sections.append(Section(title, sentences, _table(title, rows)))
     can = _merged([entry for entry in document["engines"] if entry["configuration"] is not None])
     cannot = _merged([entry for entry in document["engines"] if entry["configuration"] is None])
@@ -59,8 +60,11 @@ def fastest_first(document: dict[str, Any], temperature: float) -> list[dict[str
     return sorted(rows, key=lambda row: -(row["speedup"] or 0.0))
 
 
-def verdict(best: dict[str, Any], rows: list[dict[str, Any]], measured: bool) -> list[str]:
-    """Sentences on the best at one temperature. `measured`: the passes over batches were."""
+def verdict(
+    best: dict[str, Any], rows: list[dict[str, Any]], measured: bool, early: bool = False
+) -> list[str]:
+    """Sentences on the best at one temperature. `measured`: the passes over batches were; `early`:
+    ended before the best were measured on other answers."""
     if best["name"] is None:
         return ["→ Use no drafting: no strategy was shown to be faster than the target alone."]
     row = next(row for row in rows if row["name"] == best["name"])
@@ -71,7 +75,9 @@ def verdict(best: dict[str, Any], rows: list[dict[str, Any]], measured: bool) ->
         else "from a single answer: measure longer to know how certain that is"
     )
     doubt = "?" * exceeds_tau(best["speedup"], row["tokens_per_pass"])
-    use = "Measure again; so far the best is" if doubt else "Use"
+    use = "Use"
+    if doubt or early:
+        use = "Measure again; so far the best is" if doubt else "So far the best is"
     lossy = {each["name"] for each in rows if each["lossy"]}
     name, *ties = (
         without_temperature(each) + " (lossy)" * (each in lossy)
@@ -85,6 +91,8 @@ def verdict(best: dict[str, Any], rows: list[dict[str, Any]], measured: bool) ->
     if any("?" in figure_cells(row, 0)[1] for row in rows):
         lines.append(INCREDIBLE)
     batches = row["batch_speedups"].items()
+    if not batches:  # it was ended before
+        return lines
     end = f"it still pays at {best['largest_batch']}, the largest tried"
     if best["stops_paying_at"] is not None:
         end = f"it stops paying at about {best['stops_paying_at']} sequences at once"
@@ -147,13 +155,23 @@ def _notes(document: dict[str, Any]) -> list[str]:
             "those of the target alone with such a cache."
         )
     batches = document["batches"]
+    settings = pluralize(len(document["screened"]), "setting")
+    screened = f"{settings} screened on short answers, the best of each kind measured on others"
+    ended = document["ended_early"]
+    if ended:
+        screened += "; ended early"
+    if document["only_screened"]:
+        screened = (
+            f"{settings} screened on short answers, and ended before the best of each kind were "
+            "measured on others: their speedups are likely too high"
+        )
     notes.append(
-        f"{pluralize(len(document['screened']), 'setting')} screened on short answers, the best of "
-        f"each kind measured on others; {pluralize(document['prompts'], 'prompt')}, "
+        f"{screened}; {pluralize(document['prompts'], 'prompt')}, "
         f"{document['seconds']:.0f} s, {document['device']} {document['dtype']}, "
         f"{pluralize(document['threads'], 'thread')}, batch size 1, "
         f"seed {document['settings']['seed']}."
     )
-    notes.append(f"Larger batches are {batches['method']}. This {batches['limits']}.")
+    if not ended or any(row["batch_speedups"] for row in document["measured"]):
+        notes.append(f"Larger batches are {batches['method']}. This {batches['limits']}.")
     notes.append("The engines' options are those documented in November 2026.")
     return notes

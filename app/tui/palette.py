@@ -7,6 +7,8 @@ from functools import partial
 
 from textual.app import App, SystemCommand
 from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
+from textual.fuzzy import Matcher
 
 from app.strategies.registry import LOCAL_STRATEGIES
 from app.strategies.strategy import DEFAULT_TREE, DYNAMIC_TREE
@@ -20,6 +22,7 @@ TREES = {
     DYNAMIC_TREE: "The likeliest guesses of each round",
 }
 DESCRIPTION_SCORE = 0.01  # for a match in the description alone
+AS_TYPED = 2.0  # times as good as the same words in another order
 STATIC = "The same shape in every round, {} tokens deep"
 
 
@@ -33,20 +36,35 @@ class Palette(CommandPalette):
 
 
 class CommandsProvider(Provider):
-    """Finds commands by name, then by description. Unlike Textual's own provider it keeps their
-    order, in which commands with a key come first."""
+    """Finds commands by the words of their names and descriptions, in any order. Unlike Textual's
+    own provider it keeps their order, in which commands with a key come first."""
 
     async def discover(self) -> Hits:
         for name, what, run, *_ in self.app.get_system_commands(self.screen):
             yield DiscoveryHit(name, run, help=what)
 
     async def search(self, query: str) -> Hits:
-        matcher = self.matcher(query)
+        matchers = [self.matcher(word) for word in query.split()]
         for name, what, run, *_ in self.app.get_system_commands(self.screen):
-            if (score := matcher.match(name)) > 0:
-                yield Hit(score, matcher.highlight(name), run, help=what)
-            elif query.casefold() in what.casefold():
-                yield Hit(DESCRIPTION_SCORE, name, run, help=what)
+            scores = [word_score(matcher, name, what) for matcher in matchers]
+            if scores and all(scores):
+                as_typed = query.casefold() in name.casefold()
+                score = sum(scores) * (AS_TYPED if as_typed else 1.0)
+                yield Hit(score, highlighted(name, matchers), run, help=what)
+
+
+def word_score(matcher: Matcher, name: str, what: str) -> float:
+    """How well a word matches a command: its name, else its description; 0 if neither."""
+    described = matcher.query.casefold() in what.casefold()
+    return matcher.match(name) or (DESCRIPTION_SCORE if described else 0.0)
+
+
+def highlighted(name: str, matchers: Iterable[Matcher]) -> Content:
+    content = Content(name)
+    for matcher in matchers:
+        for offset in matcher.fuzzy_search.match(matcher.query, name)[1]:
+            content = content.stylize(matcher.match_style, offset, offset + 1)
+    return content
 
 
 def commands(app: App[None], screen: MainScreen) -> Iterable[SystemCommand]:

@@ -226,8 +226,11 @@ class AppBase(App[None]):
     def take_questions_back(self) -> None:
         """Return them all; a notice that says why stays."""
         why, seconds = self.state.notice, self.state.notice_seconds
+        behind = len(self.state.queued) - (not self.main.prompt.text)  # the text in the prompt
         while self.state.queued:
             self.take_back()
+        if behind > 1:
+            self.state.show_notice("Taken back: press ↑ in the prompt to get them")
         if why and self.state.notice != why:
             self.state.show_notice(f"{why} · {self.state.notice}", seconds)
 

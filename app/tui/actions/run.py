@@ -215,15 +215,35 @@ class RunActions(AppBase):
         main.show_state()
 
     def action_stop(self) -> None:
-        """Ctrl+C without selected text; with some, the prompt or the screen handles the key."""
-        if self.state.running:
+        """Ctrl+C without selected text; with some, the prompt or the screen handles the key. A
+        waiting question comes back: to stop is not to begin the next answer."""
+        running = self.state.running
+        if running:
             self.engine.send(Stop())
+        if self.state.queued:
+            self._give_questions_back("Stopped. " * running)
+        elif running:
+            pass
         elif self.main.prompt.text:
             self.main.prompt.put_away()
             self.main.action_focus_prompt()  # whose undo brings it back
             self.show_notice("")  # nor what was said of it
         else:
             self.say_how_to_leave()
+
+    def _give_questions_back(self, why: str) -> None:
+        """Return all waiting questions, and say in one notice where they are."""
+        count, room, keys = len(self.state.queued), not self.main.prompt.text, self.state.keys
+        self.take_questions_back()
+        self.main.action_focus_prompt()
+        waited = "the question that waited" if count == 1 else f"the {count} questions that waited"
+        where = f"↑ in the prompt brings back {waited}"
+        if room and count == 1:
+            where = f"The question that waited is in the prompt: {keys['prompt.run']} sends it"
+        elif room:
+            others = "the other" if count == 2 else "the others"
+            where = f"The last of {waited} is in the prompt, ↑ brings {others}"
+        self.show_notice(f"{why}{where}")
 
     def action_pause(self) -> None:
         """Pause or continue; if nothing runs, play the last run in slow motion."""

@@ -36,6 +36,7 @@ class Undo:
         self._conversation = LogPosition()
         self._cut: dict[LogPosition, bytes] = {}  # the bytes cut off a log, for redo
         self._asked_at = 0.0  # when the last turn began
+        self._put_back = ""  # the question that an undo has put into the prompt
 
     def note_changes(self) -> None:
         """Record what has changed since the last call. A turn is one change, once it is over."""
@@ -44,10 +45,11 @@ class Undo:
             self.stack.extend_timeout(time.monotonic())
             return
         if not state.busy:
-            self._conversation = LogPosition(runs=state.runs.all)
+            runs, asked = state.runs.all, state.started.prompt if state.started else ""
+            self._conversation = LogPosition(runs=runs)
             if recorder and (path := recorder.path):
-                opened, runs = self.app.opened.get(path, ""), state.runs.all
-                self._conversation = LogPosition(path, recorder.size, state.turns, opened, runs)
+                opened, size = self.app.opened.get(path, ""), recorder.size
+                self._conversation = LogPosition(path, size, state.turns, opened, runs, asked)
         self._record()
 
     def _record(self) -> None:
@@ -95,6 +97,8 @@ class Undo:
             self._change_lanes(now, then, message)
             if "log" in changed:
                 self._change_conversation(then.log, message)
+        if is_turn:
+            self._put_question_back()
         with suppress(OSError, InputError):  # else it stays
             for entry in then.deleted - now.deleted:
                 self.app.delete_conversation(entry)
@@ -146,6 +150,14 @@ class Undo:
             with recorder.store_of(then.path).append_to(then.path) as file:
                 file.write(self._cut[then])
             del self._cut[then]
+
+    def _put_question_back(self) -> None:
+        """The question of the turn that was undone is in the prompt again, and leaves it with a
+        redo, unless something else is being written there."""
+        prompt = self.app.main.prompt
+        if prompt.text in ("", self._put_back):
+            self._put_back = self.stack.next_question
+            prompt.put_back(self._put_back)
 
     def _change_conversation(self, then: LogPosition, message: str) -> None:
         """Show a conversation as it was."""

@@ -61,7 +61,8 @@ RUN_KEYS = [
         "lane: leave the cursor, else undo maximize, else stop the run, else close the panel. On a "
         "slider: stop the run, else go to the lanes"),
     key("ctrl+c", "stop", "Copy or stop", "run.copy_or_stop",
-        "Copy what is selected; else stop the run, else empty the prompt"),
+        "Copy what is selected; else stop the run and take waiting questions back, else empty the "
+        "prompt"),
     key("space", "pause", "Pause", "run.pause",
         "Pause or resume, between two rounds; after a run: replay it in slow motion; "
         "also from an empty prompt"),
@@ -112,7 +113,7 @@ VIEW_KEYS = [
     key("R", "panel('rejections')", "Rejections", "view.rejections",
         "Every rejected draft of the lane in focus, and how often the others were right"),
     key("r", "scoreboard", "Scoreboard", "view.scoreboard",
-        "Compare speeds: how fast each lane was, why, and what to try; show or hide it"),
+        "Compare the lanes' speeds: how fast each was, why, what to try; show or hide the panel"),
     key("Z", "projector", "Projector", "view.projector",
         "The scoreboard in large digits, to be read from the last row"),
     key("left_square_bracket", "round(-1)", "Round back", "view.round_back",

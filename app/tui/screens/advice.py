@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from app.config.overrides import parse_values
-from app.engine.commands import StartAdvice, StopAdvice
+from app.engine.commands import EndAdvice, StartAdvice, StopAdvice
 from app.engine.events import Advice
 from app.engine.protocol import Engine
 from app.report.advice_text import format_advice
@@ -44,12 +44,13 @@ class AdviceRequest:
 
 
 class AdviceScreen(Dialog[Mapping[str, Any] | None]):
-    """Returns a row of the document's `best`, to apply its settings. Leaving the screen ends the
-    measurement."""
+    """Returns a row of the document's `best`, to apply its settings. The key that leaves first ends
+    the measurement, once there is something to show, with what was measured until then."""
 
     BINDINGS = [
         Binding("escape,f7", "leave", "Close", id="advice.close",
-                tooltip="Back to the lanes; stops the measurement"),
+                tooltip="End the measurement with what was measured so far; else back to the "
+                "lanes"),
         Binding("enter", "apply", "Use it", id="advice.apply",
                 tooltip="Give the best settings to the lane of that strategy"),
         Binding("y", "copy", "Copy all", id="advice.copy", tooltip="Copy everything as text"),
@@ -70,6 +71,7 @@ class AdviceScreen(Dialog[Mapping[str, Any] | None]):
         self._seconds = SECONDS
         self._now = Advice(document=request.known)
         self._said = ""
+        self._ending = False  # the result is asked for before its time
         best = request.known["best"] if request.known else []
         known = tuple(row["temperature"] for row in best)
         self._chosen = known if known != (request.temperature,) else ()  # temperatures
@@ -134,11 +136,20 @@ class AdviceScreen(Dialog[Mapping[str, Any] | None]):
             self._said = ""
             self._show()
             return
+        if self._measuring and self._now.ready and not self._ending:
+            self._ending = True
+            self._engine.send(EndAdvice())
+            self._show()
+            return
         self._engine.send(StopAdvice())
         self.dismiss(None)
 
+    @property
+    def _measuring(self) -> bool:
+        return self._now.document is None and self._now.note is None
+
     def action_more(self) -> None:
-        if self._now.document is not None or self._now.note is not None:
+        if not self._measuring:
             self._seconds *= MORE
             self._ask()
             self._show()
@@ -172,9 +183,13 @@ class AdviceScreen(Dialog[Mapping[str, Any] | None]):
         self._show()
 
     def _ask(self) -> None:
-        self._now, self._said = Advice(), ""
-        seconds = self._seconds * max(len(self._chosen), 1)
-        self._engine.send(StartAdvice(seconds, self._request.examples, self._chosen))
+        self._now, self._said, self._ending = Advice(), "", False
+        self._engine.send(StartAdvice(self._budget, self._request.examples, self._chosen))
+
+    @property
+    def _budget(self) -> float:
+        """The seconds that all temperatures take."""
+        return self._seconds * max(len(self._chosen), 1)
 
     def _show(self) -> None:
         now, box = self._now, self.query_one(KeyedScroll)
@@ -184,12 +199,27 @@ class AdviceScreen(Dialog[Mapping[str, Any] | None]):
             status = [Content.styled(f"No result: {now.note}", "$warning")]
         elif now.document is None:
             done = labelled_progress(now.part or 0.0)
-            status = [Content(self._about), Content.styled(f"{done}  {now.what}", "$primary")]
+            steps = "ending with what was measured" if self._ending else now.what
+            what = " · ".join(filter(None, (self._time_left, steps)))
+            status = [Content(self._about), Content.styled(f"{done}  {what}", "$primary")]
         self.query_one("#advice-progress", Static).update(Content("\n").join(status))
         lines = advice_lines(now.document, width) if now.document else []
         self.query_one("#advice-found", Static).update(Content("\n").join(lines))
-        box.border_title = Content(self._said or TITLE)  # the title is always visible
+        early = bool(now.document and now.document["ended_early"])
+        # the title is always visible
+        box.border_title = Content(self._said or TITLE + " (so far)" * early)
         box.show_keys(self._hints)
+
+    @property
+    def _time_left(self) -> str:
+        """Until about when it lasts; empty before the time counts."""
+        part = self._now.part
+        if part is None or self._ending:
+            return ""
+        if part >= 1.0:
+            return "time is up, soon done"
+        left = round((1.0 - part) * self._budget)
+        return f"about {left} s left" if left < 100 else f"about {round(left / 60)} minutes left"
 
     @property
     def _about(self) -> str:
@@ -199,7 +229,7 @@ class AdviceScreen(Dialog[Mapping[str, Any] | None]):
             else "the prompt of this conversation" if turns
             else f"{examples} examples"
         )  # fmt: skip
-        minutes = round(self._seconds / 60) * max(len(self._chosen), 1)
+        minutes = round(self._budget / 60)
         time = "a minute" if minutes == 1 else pluralize(minutes, "minute")
         chosen = self._chosen or (self._request.temperature,)
         at = "temperatures" if len(chosen) > 1 else "temperature"
@@ -218,8 +248,12 @@ class AdviceScreen(Dialog[Mapping[str, Any] | None]):
             last = f"-{first_key(self, f'copy({count})')}" if count > 1 else ""
             numbers = [f"{first_key(self, 'copy(1)')}{last}"] if count else []
             hints.append(f"{' '.join([*numbers, first_key(self, 'copy')])} copy")
-        hints.append(f"{first_key(self, 'leave')} closes")
-        if document is not None or self._now.note is not None:
+        leave = first_key(self, "leave")
+        if self._measuring and self._now.ready and not self._ending:
+            hints.append(f"{leave} ends with what is known")
+        else:
+            hints.append(f"{leave} {'stops' if self._measuring else 'closes'}")
+        if not self._measuring:
             hints.append(f"{first_key(self, 'more')} longer")
         hints.append(f"{first_key(self, 'temperatures')} temperatures")
         return hints

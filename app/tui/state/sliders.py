@@ -76,19 +76,36 @@ SLIDERS = (
 )  # fmt: skip
 
 
-def is_shown(spec: SliderSpec, state: AppState, here: LaneState | None = None) -> bool:
-    """Whether to show a slider: EAGLE's while an EAGLE lane leads, epsilon and delta while typical
-    acceptance is on, penalties while they are, overridden ones while their lane (`here`) has
-    focus."""
+def is_shown(
+    spec: SliderSpec,
+    state: AppState,
+    here: LaneState | None = None,
+    lead: LaneState | None = None,
+) -> bool:
+    """Whether to show a slider: EAGLE's while an EAGLE lane leads (`lead`, if it is not the present
+    leader), epsilon and delta while typical acceptance is on, penalties while they are, overridden
+    ones while their lane (`here`) has focus."""
     if here and spec.name in here.info.overrides:
         params = here.effective_params(state.params)
         return params.acceptance == "typical" or not spec.setting.of_typical
     if spec.name in PENALTIES:
         return bool(getattr(state.params.sampling, spec.name) != spec.setting.default)
     if spec.setting.of_dynamic_tree:
-        lead = state.lanes.get(state.leader or "")
+        lead = lead or state.lanes.get(state.leader or "")
         return lead is not None and spec.name in lead.strategy.settings
     return state.typical or not spec.setting.of_typical
+
+
+def most_shown(state: AppState) -> int:
+    """The sliders of that lane, among those that are on, which shows most when it has the focus."""
+    return max(
+        (
+            sum(is_shown(spec, state, lane, lane) for spec in SLIDERS)
+            for lane in state.lanes.values()
+            if lane.active
+        ),
+        default=0,
+    )
 
 
 def describe_overrides(

@@ -27,13 +27,14 @@ TITLE_CHARACTERS = 30  # in a message
 @dataclass(frozen=True, slots=True)
 class LogPosition:
     """A conversation: its file, and the bytes of it that count; the number of its turns, its title
-    if it was opened, and the session's runs that count."""
+    if it was opened, the session's runs that count, and the last question."""
 
     path: Path | None = None
     size: int = 0
     turns: int = field(default=0, compare=False)
     opened: str = field(default="", compare=False)
     runs: tuple[LaneRun, ...] = field(default=(), compare=False, repr=False)
+    question: str = field(default="", compare=False)
 
     def changed_to(self, after: LogPosition) -> str:
         """What has happened, for a message."""
@@ -157,6 +158,12 @@ class Change(NamedTuple):
         grown = old.path == new.path or (old.path is None and not new.opened)
         return only and grown and old.size < new.size
 
+    @property
+    def question(self) -> str:
+        """What was asked; empty if this is no turn, or an answer to the question before."""
+        old, new = self.before.log, self.after.log
+        return new.question if self.is_turn and old.turns < new.turns else ""
+
 
 class UndoStack:
     """Changes to undo and to redo, each with the setup before and after it. They are found by
@@ -227,6 +234,11 @@ class UndoStack:
     def undone_at(self) -> float:
         """When the change that is done again next was undone; 0 if there is none."""
         return self.undone[-1].undone_at if self.undone else 0.0
+
+    @property
+    def next_question(self) -> str:
+        """Of the questions that were undone, the one that is asked again first."""
+        return next((each.question for each in reversed(self.undone) if each.question), "")
 
     @property
     def waiting(self) -> bool:

@@ -25,7 +25,8 @@ MEANING = (
 
 
 class GammaForecast(Widget):
-    """Appears with the first forecast and then stays, so that the layout does not change."""
+    """Appears with the first forecast, after a run with that of any lane, and then stays, so that
+    the layout does not change between lanes."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = "GammaForecast { height: 1; padding: 0 1; color: $quiet; }"
@@ -58,7 +59,7 @@ class GammaForecast(Widget):
         self.forecast = forecast_for_lane(state, lane)
         self._alpha = lane.metrics.acceptance_rate if lane.metrics else None
         self._else = too_early(state, lane) if lane.info.default_gamma else DRAFTS_NOTHING
-        self.known = self.known or self.forecast is not None
+        self.known = self.known or self.forecast is not None or forecast_after_run(state)
         self.refresh()
 
     def render(self) -> Content:
@@ -95,6 +96,12 @@ def forecast_for_lane(state: AppState, lane: LaneState) -> Forecast | None:
         at_once=one_pass,
         limit=lane.info.trees.get(lane.tree) if fixed else None,
     )
+
+
+def forecast_after_run(state: AppState) -> bool:
+    """Whether any lane has a forecast, now that none is running."""
+    lanes = () if state.running else state.lanes.values()
+    return any(forecast_for_lane(state, lane) is not None for lane in lanes)
 
 
 def forecast_line(found: Forecast, alpha: float | None, width: int, lane: int = 0) -> Content:

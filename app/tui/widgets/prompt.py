@@ -173,6 +173,12 @@ class Prompt(TextArea):
             self.remember(self.text)
         self.write(instead)
 
+    def put_back(self, text: str) -> None:
+        """Show a question that was undone. That is no typing, which the next undo would take
+        back."""
+        self._index = len(self._history)
+        self._load(text)
+
     def take(self, text: str) -> str:
         """Remove `text`, which is asked now, and return what was typed after it."""
         self._taken.append(text)
@@ -271,7 +277,8 @@ class Prompt(TextArea):
 
     def action_cursor_up(self, select: bool = False) -> None:
         if not select and self.cursor_at_first_line and self._index > 0:
-            self._recall(self._index - 1)
+            same = self._index > 1 and self._place(self._index - 1) == self.text
+            self._recall(self._index - 1 - same)  # a key that changes nothing would seem dead
         else:
             super().action_cursor_up(select)
 
@@ -284,5 +291,8 @@ class Prompt(TextArea):
     def _recall(self, index: int) -> None:
         self._edits[self._index] = self.text
         self._index = index
-        places = dict(enumerate((*self._history, ""))) | self._edits
-        self._load(places[index])
+        self._load(self._place(index))
+
+    def _place(self, index: int) -> str:
+        """The text at this place of the history, as it was left."""
+        return self._edits.get(index, [*self._history, ""][index])

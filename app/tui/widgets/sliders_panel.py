@@ -13,14 +13,15 @@ from textual.message import Message
 
 from app.tui.state.app_state import AppState
 from app.tui.state.scale import Scale
-from app.tui.state.sliders import SLIDERS, is_shown, token_stops, why_idle
+from app.tui.state.sliders import SLIDERS, is_shown, most_shown, token_stops, why_idle
 from app.tui.widgets.slider import Slider
 from app.tui.widgets.vertical_space import ConsumesKey
 from decoding.params import Params, flat
 
 
 class SlidersPanel(VerticalScroll, can_focus=False):
-    """Scrolls if there are more sliders than fit; the focused one is kept in view."""
+    """Scrolls if there are more sliders than fit; the focused one is kept in view. It has as many
+    rows as the lane with most sliders needs, so that the layout does not change between lanes."""
 
     @dataclass
     class Changed(Message):
@@ -34,6 +35,7 @@ class SlidersPanel(VerticalScroll, can_focus=False):
     def __init__(self, *, dom_id: str, consumes: ConsumesKey, write: Callable[[str], bool]) -> None:
         super().__init__(id=dom_id)
         self._consumes, self._write = consumes, write
+        self._most = 0  # sliders that a lane shows
 
     def check_consume_key(self, key: str, character: str | None = None) -> bool:
         return self._consumes(key, character)
@@ -48,14 +50,20 @@ class SlidersPanel(VerticalScroll, can_focus=False):
 
     def on_resize(self) -> None:
         """Keep the slider in focus in view."""
+        self._keep_rows()  # there may be more columns now
         if (slider := self.screen.focused) in self.children:
             self.call_after_refresh(self.scroll_to_widget, slider, animate=False)
+
+    def _keep_rows(self) -> None:
+        self.styles.min_height = -(-self._most // max(self.styles.grid_size_columns, 1))
 
     def slider(self, name: str) -> Slider:
         return self.query_one(f"#{name}", Slider)
 
     def show(self, state: AppState, name: str) -> None:
         """Show the run's settings, or the lane's overrides."""
+        self._most = most_shown(state)
+        self._keep_rows()
         lane = state.lanes.get(name)
         values = flat(lane.effective_params(state.params) if lane else state.params)
         if state.loaded:

@@ -13,6 +13,8 @@ from textual.widget import Widget
 from app.tui.format.glossary import explain
 from app.tui.format.parts import Part
 
+ROWS_FOR_THREE = 18  # of the screen, below which a notice has two rows at most
+
 
 class SplitLine(Widget):
     """Redraws only if its parts have changed."""
@@ -76,7 +78,7 @@ class SplitLine(Widget):
 
 class StatusLine(SplitLine):
     """Gets a second row where one is too short for the left side, which mostly ends with what to
-    do, or for both."""
+    do, or for both; a third for a left side that needs it, unless the screen is low."""
 
     DEFAULT_CSS = "StatusLine { height: auto; }"
 
@@ -93,7 +95,7 @@ class StatusLine(SplitLine):
         return Content("\n").join(self._rows(self._room))
 
     def _rows(self, room: int) -> list[Content]:
-        """One row or two."""
+        """One row to three."""
         left, right = fitting(self._left, self._right, room)
         head, tail = joined(left), joined(right)
         if head.cell_length + tail.cell_length <= room:
@@ -101,8 +103,10 @@ class StatusLine(SplitLine):
         if head.cell_length <= room:
             return [head, self._one_row((), right, room)]
         first, *rest = joined(self._left).wrap(max(room - 1, 2))
-        second = Content(" ").join([Content(""), *rest])
-        return [first, second.truncate(room, ellipsis=True)]
+        more = 1 if self.screen.size.height < ROWS_FOR_THREE else 2
+        parts = [[part] for part in rest[: more - 1]] + [rest[more - 1 :]]
+        rows = (Content(" ").join([Content(""), *part]) for part in parts if part)
+        return [first, *(row.truncate(room, ellipsis=True) for row in rows)]
 
 
 def fitting(

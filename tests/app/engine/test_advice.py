@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from app.engine import experiment
-from app.engine.commands import Run, SetEnabled, StartAdvice, StopAdvice
+from app.engine.commands import EndAdvice, Run, SetEnabled, StartAdvice, StopAdvice
 from app.engine.events import Advice, Event, RunFinished
 from app.engine.experiment import Experiment, candidates, present_and_free
 from app.engine.lane import Lane
 from app.models.loaded import LoadedModels
 from app.report.advice_document import Outcome, advice_document
+from app.report.advice_text import format_advice
 from app.strategies.lane_spec import LaneSpec
 from decoding.errors import InputError
 from decoding.params import Params
@@ -22,6 +23,9 @@ from tests.support.listening import Listener, Open, ids_of, of
 
 EXAMPLES = ("the fox", "lazy dog")
 SOON = StartAdvice(0.3, EXAMPLES)
+FACTS: dict[str, Any] = {
+    "first_turns_only": False, "unavailable": {}, "settings": {"seed": 7},
+}  # fmt: skip
 
 
 def ended(event: Advice) -> bool:
@@ -110,6 +114,57 @@ def test_what_is_cancelled_ends_before_its_next_round(family: LoadedModels) -> N
     with pytest.raises(InterruptedError):
         experiment.run()
     assert rounds == 21
+
+
+def test_what_is_ended_gives_what_was_measured(
+    family: LoadedModels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(experiment, "KEPT", 0.0)  # no setting is dropped, however slow
+    lanes = [LaneSpec("ar", "ar"), LaneSpec("lookup", "lookup")]
+    params, stop = Params(max_new_tokens=8), family.stop(True, ())
+    said = ""
+
+    def run(until: str) -> Outcome:
+        def say(what: str, part: float | None) -> None:
+            nonlocal said
+            said = what
+
+        tried = candidates(lanes, family, params)
+        return Experiment(
+            family, tried, [[1, 2], [3]], params, stop, 7, 60.0, say, ends=lambda: until in said
+        ).run()
+
+    screened = run("screening, prompt 2")
+    assert screened.only_screened and [len(each.answers) for each in screened.screened] == [1] * 5
+    assert [each.strategy.name for each in screened.measured] == ["ar", "lookup"]
+    text = format_advice(advice_document(screened, **family.facts, **FACTS))
+    assert "5 settings screened on short answers, and ended before the best of each kind" in text
+    assert "Larger batches" not in text
+    said = ""
+    measured = run("measuring, answer 3")
+    assert measured.ended_early and not measured.only_screened
+    assert [len(each.answers) for each in measured.measured] == [2, 2]
+    text = format_advice(advice_document(measured, **family.facts, **FACTS))
+    assert "measured on others; ended early; 2 prompts" in text and "Larger batches" not in text
+    said = ""
+    slow = run("screening, prompt 1 of 2: setting 3")  # before all settings have answered
+    assert slow.only_screened and len(slow.screened) == len(slow.measured) == 2
+    for early in ("warming up", "prompt 1 of 2: setting 1", "prompt 1 of 2: setting 2"):
+        said = ""
+        with pytest.raises(InterruptedError):
+            run(early)
+
+
+def test_a_session_ends_it_with_what_was_measured(open_session: Open) -> None:
+    listener = open_session()
+    listener.loaded()
+    listener.session.send(StartAdvice(600.0, EXAMPLES * 10))
+    listener.wait(Advice, such=lambda event: event.ready)
+    listener.session.send(EndAdvice())
+    assert document(listener)["ended_early"]
+    listener.forget()
+    listener.session.send(SOON)  # another one is not ended
+    assert not document(listener)["ended_early"]
 
 
 def test_a_setting_that_fails_leaves_the_others(

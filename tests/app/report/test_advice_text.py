@@ -34,6 +34,13 @@ def test_the_verdict_says_how_sure_it_is_and_up_to_which_batch_it_pays() -> None
     ]
 
 
+def test_what_was_ended_early_is_not_yet_advised() -> None:
+    few = {**ROW, "batch_speedups": {}, "answers": 1}
+    (best,) = verdict(few, [few], False, early=True)
+    assert best.startswith("→ So far the best is draft:gamma=4: 2.00 times")
+    assert "from a single answer: measure longer" in best
+
+
 def test_only_the_temperature_is_left_out_of_a_name() -> None:
     pinned = {**ROW, "name": "draft:temperature=0.8:gamma=2", "ties": ["eagle:temperature=0.8#2"]}
     use, _ = verdict(pinned, [pinned], True)
@@ -89,7 +96,7 @@ def entry(temperature: float, configuration: str | None, note: str = "") -> dict
 def test_one_configuration_for_two_temperatures_is_said_once() -> None:
     document: dict[str, Any] = {
         "best": [ROW], "measured": [ROW], "screened": [ROW], "unavailable": {}, "failed": {},
-        "prompts": 6, "first_turns_only": False,
+        "prompts": 6, "first_turns_only": False, "ended_early": False, "only_screened": False,
         "batches": {"measured": False, "method": "estimated", "limits": "leaves out much"},
         "seconds": 60.0, "device": "cpu", "dtype": "float32", "kv_cache": "none", "threads": 1,
         "settings": {"seed": 5}, "engines": [entry(0.0, "serve"), entry(0.7, "serve")],

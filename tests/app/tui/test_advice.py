@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from textual.screen import Screen
 
-from app.engine.commands import Run, SetOverrides, StartAdvice, StopAdvice
+from app.engine.commands import EndAdvice, Run, SetOverrides, StartAdvice, StopAdvice
 from app.engine.events import Advice, RunFinished
 from app.models.assets import examples
 from app.tui.format.advice import advice_lines
@@ -23,7 +23,7 @@ AR = {
 }  # fmt: skip
 DOCUMENT: dict[str, Any] = {
     "best": [BEST], "measured": [BEST, AR], "screened": [BEST, AR], "unavailable": {}, "failed": {},
-    "prompts": 6, "first_turns_only": False,
+    "prompts": 6, "first_turns_only": False, "ended_early": False, "only_screened": False,
     "batches": {"measured": False, "method": "estimated", "limits": "leaves out much"},
     "seconds": 60.0, "device": "cpu", "dtype": "float32", "kv_cache": "none",
     "threads": 1, "settings": {"seed": 5},
@@ -60,6 +60,34 @@ async def test_it_asks_shows_and_gives_the_settings_to_a_lane(
         assert stage.engine.asked(SetOverrides) == [SetOverrides("draft", {"gamma": 4})]
         await stage.press("ctrl+z")
         assert stage.engine.asked(SetOverrides)[-1] == SetOverrides("draft", {})
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_it_says_how_long_it_takes_and_ends_with_what_is_known(
+    play: Play, size: tuple[int, int]
+) -> None:
+    async with play(size) as stage:
+        await stage.press("f7")
+        assert "Esc stops" in stage.text and "left" not in words(stage)
+        await stage.tell(Advice("screening, prompt 1 of 4: setting 3 of 9", 0.25))
+        assert "25% about 45 s left · screening, prompt 1 of 4" in words(stage)
+        assert "Esc stops" in stage.text
+        await stage.tell(Advice("measuring, answer 9 of at most 9: setting 1 of 4", 1.0, True))
+        assert "100% time is up, soon done · measuring" in words(stage)
+        assert "Esc ends with what is known" in stage.text
+        await stage.press("escape")
+        assert len(stage.engine.asked(EndAdvice)) == 1 and not stage.engine.asked(StopAdvice)
+        assert "ending with what was measured" in words(stage)
+        await stage.tell(Advice(document={**DOCUMENT, "ended_early": True}))
+        assert "→ Use draft:gamma=4: 2.00 times as fast" in words(stage)
+        assert "What is fastest here? (so far)" in stage.text and "Esc closes" in stage.text
+        await stage.press("n")
+        assert "(so far)" not in stage.text and "Esc stops" in stage.text
+        await stage.tell(Advice("screening", 0.0, True))
+        assert "about 3 minutes left" in words(stage)
+        await stage.press("escape", "escape")  # the second does not wait for the result
+        assert len(stage.engine.asked(EndAdvice)) == 2 and len(stage.engine.asked(StopAdvice)) == 1
+        assert stage.app.screen is stage.app.main
 
 
 async def test_a_lane_keeps_its_own_sampling(play: Play) -> None:

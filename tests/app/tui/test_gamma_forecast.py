@@ -145,6 +145,20 @@ async def test_it_comes_with_enough_rounds_and_stays(play: Play) -> None:
         assert "the lane in focus does not draft" in row(stage)
 
 
+async def test_it_comes_with_the_end_of_a_run_and_not_with_a_look_at_a_lane(play: Play) -> None:
+    async with play(load=False, params=Params(gamma=2)) as stage:
+        await load(stage)
+        await stage.to_lane(1)
+        await stage.begin()
+        await stage.tell(prefilled("draft", "The"), *steps(PAYING, 2, 40))
+        assert not row(stage)
+        await stage.finish()
+        assert "the lane in focus does not draft" in row(stage)
+        before = stage.app.main.query_one("#room").region
+        await stage.press("2")
+        assert "now γ2" in row(stage) and stage.app.main.query_one("#room").region == before
+
+
 async def test_it_is_for_the_present_gamma_but_in_slow_motion(play: Play) -> None:
     async with play(load=False, params=Params(gamma=2)) as stage:
         await load(stage)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from textual.binding import Binding
+from textual.command import CommandList
 from textual.dom import DOMNode
 from textual.widgets._toast import Toast, ToastRack
 
@@ -19,6 +20,7 @@ from app.engine.events import RunRejected, SamplingTest
 from app.models.library import ModelLibrary
 from app.tui.keys.bindings import APP_KEYS, PROMPT_KEYS, RUN_KEYS, VIEW_KEYS
 from app.tui.keys.key_names import compact_keys, key_label
+from app.tui.palette import CommandsProvider
 from app.tui.screens import models
 from app.tui.screens.presets import PresetsScreen
 from app.tui.state.lane_state import Phase
@@ -158,6 +160,37 @@ async def test_the_palette_searches_what_is_said_about_commands(play: Play) -> N
             await stage.press("escape", "ctrl+p")
             await stage.find(word)
             assert title in stage.text
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("again run", "Run again"),
+        ("lane dup", "Duplicate lane"),
+        ("lane copy", "Duplicate lane"),  # a word of the name, one of the description
+        ("pane compare", "Scoreboard"),  # two words of the description
+        ("html export", "Export the scoreboard as a page (HTML)"),
+        ("prompt lookup", "Add lane: Prompt lookup"),
+        ("lookup prompt add", "Add lane: Prompt lookup"),
+        ("off on", "On / off"),
+    ],
+)
+async def test_the_palette_finds_words_in_any_order(play: Play, query: str, first: str) -> None:
+    async with play() as stage:
+        await stage.press("ctrl+p")
+        await stage.find(query)
+        found = stage.app.screen.query_one(CommandList).options
+        assert first in str(found[0].prompt)
+
+
+async def test_the_palette_ranks_words_as_they_were_typed_first(play: Play) -> None:
+    async with play() as stage:
+        provider = CommandsProvider(stage.app.main)
+        hits = [hit async for hit in provider.search("round back")]
+        best = max(hits, key=lambda hit: hit.score)
+        assert str(best.prompt) == "Round back"
+        assert [hit async for hit in provider.search("lane nonsense")] == []
+        assert [hit async for hit in provider.search(" ")] == []
 
 
 async def test_the_key_bar_shows_what_applies_and_can_be_clicked(play: Play) -> None:

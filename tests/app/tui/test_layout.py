@@ -453,3 +453,26 @@ async def test_a_screen_that_is_too_small_says_so_and_what_it_needs(play: Play) 
         assert "Too small" not in stage.text and "› Hello" in stage.text
         await stage.resize(40, 11)
         assert "Too small" in stage.text
+
+
+@pytest.mark.parametrize("size", [(100, 30), (60, 24), (60, 30), (170, 40)])
+@pytest.mark.parametrize("panel", ["", "s"])
+async def test_the_layout_stays_when_a_lane_has_more_sliders(
+    play: Play, size: tuple[int, int], panel: str
+) -> None:
+    eagle = lane("eagle", title="EAGLE-3", gamma=8)
+    own = lane("draft#2", gamma=4, overrides={"repetition_penalty": 1.2, "presence_penalty": 0.5})
+    async with play(size) as stage:
+        await stage.load((*LANES[:2], eagle, own))
+        await stage.press("escape", *panel)
+        places = set()
+        for number in ("1", "2", "3", "4"):
+            await stage.press(number)
+            main = stage.app.main
+            places.add((main.query_one("#room").region, main.query_one("#controls").region))
+        assert len(places) == 1
+        await stage.press("i")
+        await stage.resize(160, 40)  # one row less
+        rows = stage.app.main.query_one("#controls").size.height
+        await stage.press("escape", "1")
+        assert stage.app.main.query_one("#controls").size.height == rows == 2

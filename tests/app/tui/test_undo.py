@@ -14,6 +14,7 @@ from app.engine.commands import (
     OpenModels,
     RemoveLane,
     Resume,
+    Run,
     SetEnabled,
     SetLanes,
     SetOverrides,
@@ -433,6 +434,49 @@ async def test_a_stop_counts_again_when_going_on_is_undone(store: Store) -> None
         assert [(run.stopped, len(run.rounds)) for run in state.runs.like(ar)] == [(True, 1)]
         await reopen(stage, "ctrl+y")
         assert [(run.stopped, len(run.rounds)) for run in state.runs.like(ar)] == [(False, 2)]
+
+
+async def test_questions_that_are_undone_are_in_the_prompt_again(store: Store) -> None:
+    async with opened(store) as stage:
+        prompt = stage.app.main.prompt
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
+        for text in ("Count!", "And on?"):
+            prompt.remember(text)
+        await stage.tell(*turn(1, "And on?", 20.0, 1))
+        await stage.tell(*turn(1, "And on?", 30.0, 1))  # once more
+        await reopen(stage, "ctrl+z")
+        assert "Undone: the last run" in stage.text and prompt.text == ""
+        await reopen(stage, "ctrl+z")
+        assert "Undone: the last question" in stage.text and prompt.text == "And on?"
+        await reopen(stage, "ctrl+z")
+        assert prompt.text == "Count!" and stage.app.state.turns == 0
+        await reopen(stage, "ctrl+y")
+        assert prompt.text == "And on?" and stage.app.state.turns == 1
+        await stage.press("up")
+        assert prompt.text == "Count!"
+        await stage.press("down", "enter")
+        assert stage.engine.asked(Run)[-1] == Run("And on?") and prompt.text == ""
+
+
+async def test_a_question_that_is_redone_leaves_the_prompt(store: Store) -> None:
+    async with opened(store) as stage:
+        prompt = stage.app.main.prompt
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
+        await reopen(stage, "ctrl+z")
+        assert prompt.text == "Count!"
+        await reopen(stage, "ctrl+y")
+        assert prompt.text == "" and stage.lines(1)[0] == "› Count!"
+
+
+async def test_an_undone_question_leaves_what_is_being_written(store: Store) -> None:
+    async with opened(store) as stage:
+        prompt = stage.app.main.prompt
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
+        await stage.type("Half")
+        await reopen(stage, "escape", "ctrl+z")
+        assert prompt.text == "Half" and "Undone: the last question" in stage.text
+        await reopen(stage, "ctrl+y")
+        assert prompt.text == "Half"
 
 
 async def test_an_only_question_that_is_undone_is_not_listed(store: Store) -> None:

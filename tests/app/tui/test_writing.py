@@ -399,6 +399,56 @@ async def test_a_waiting_question_is_taken_back_by_escape(play: Play) -> None:
         assert stage.app.main.prompt.text == "two"
 
 
+async def test_ctrl_c_stops_and_begins_no_waiting_question(play: Play) -> None:
+    async with play() as stage:
+        prompt = stage.app.main.prompt
+        await ask(stage, "one")
+        await stage.type("two")
+        await stage.press("enter", "ctrl+c")
+        assert len(stage.engine.asked(Stop)) == 1 and prompt.text == "two"
+        await stage.finish()
+        assert stage.engine.asked(Run) == [Run("one")]
+        back = "The question that waited is in the prompt: Enter sends it"
+        assert f"Stopped. {back}" in stage.text
+        await stage.press("enter")
+        assert stage.engine.asked(Run)[1:] == [Run("two")]
+
+
+@pytest.mark.parametrize("size", [(100, 30), (60, 24)])
+async def test_ctrl_c_loses_no_waiting_question(play: Play, size: tuple[int, int]) -> None:
+    async with play(size) as stage:
+        prompt = stage.app.main.prompt
+        await ask(stage, "one")
+        for text in ("two", "three"):
+            await stage.type(text)
+            await stage.press("enter")
+        await stage.press("tab", "ctrl+c")
+        assert prompt.text == "three" and prompt.has_focus and not stage.app.state.queued
+        said = " ".join(stage.text.split())
+        assert (
+            "The last of the 2 questions that waited is in the prompt, ↑ brings the other" in said
+        )
+        await stage.press("up")
+        assert prompt.text == "two"
+        await stage.press("enter")
+        await stage.type("four")
+        await stage.press("ctrl+c")
+        said = " ".join(stage.text.split())
+        assert "Stopped. ↑ in the prompt brings back the question that waited" in said
+        assert prompt.text == "four"
+        await stage.press("up")
+        assert prompt.text == "two"
+
+
+async def test_ctrl_c_takes_a_question_back_that_waits_for_the_models(play: Play) -> None:
+    async with play(load=False) as stage:
+        await stage.type("early")
+        await stage.press("enter", "ctrl+c")
+        assert stage.app.main.prompt.text == "early" and not stage.engine.asked(Stop)
+        assert "The question that waited is in the prompt" in stage.text
+        assert "Stopped" not in stage.text
+
+
 @pytest.mark.parametrize("event", [LoadFailed("no", False), RunRejected("one", "no")])
 async def test_waiting_questions_return_when_they_cannot_be_answered(
     play: Play, event: LoadFailed | RunRejected
@@ -512,6 +562,26 @@ async def test_what_is_said_ends_with_what_to_do_however_long(
         await stage.type("y")
         assert "shorten" not in stage.text and "accepted rejected" in stage.text
         assert stage.app.main.query_one("#room").size.height == rows
+
+
+@pytest.mark.parametrize("size", [(100, 30), (60, 24)])
+async def test_waiting_questions_are_spoken_of_where_the_context_is_full(
+    play: Play, size: tuple[int, int]
+) -> None:
+    long = (
+        "the conversation has 5001 tokens, the model's context holds 4096: shorten it or "
+        "begin a new one"
+    )
+    async with play(size) as stage:
+        for text in ("one", "two", "three"):
+            await stage.type(text)
+            await stage.press("enter")
+        await stage.tell(RunRejected("one", long, suggests_new_conversation=True))
+        said = f"{long} (Ctrl+N) · Taken back: press ↑ in the prompt to get them"
+        assert said in " ".join(stage.text.split())
+        assert stage.app.main.prompt.text == "one"
+        await stage.resize(40, 12)
+        assert "…" in stage.text.splitlines()[-3]  # two rows, as the lanes need the others
 
 
 async def test_a_question_that_is_asked_again_stays_out_of_the_prompt(play: Play) -> None:
