@@ -82,8 +82,10 @@ def test_other_logits_are_an_error(
         return found
 
     monkeypatch.setattr(owner, name, remembered)
-    monkeypatch.setattr(verifying, "require_reader", lambda python, dialect: None)
-    monkeypatch.setattr("app.cli.heads.export.require_reader", lambda python, dialect: None)
+    # export first: where this imports it, it must not find the other one replaced
+    for module in ("export", "verify"):
+        reader = f"app.cli.heads.{module}.require_reader"
+        monkeypatch.setattr(reader, lambda python, dialect: None)
 
     def foreign(*given: object) -> list[Tensor]:
         moved = ours[-1].abs().max() * error * torch.eye(1, ours[-1].numel())
