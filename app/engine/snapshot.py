@@ -40,7 +40,7 @@ class SessionSnapshot:
         self._settings: dict[type[Command], Command] = {}  # the last one of each kind
         self._enabled: dict[str, commands.SetEnabled] = {}  # by lane
         self._turns: list[Turn] = []
-        self._seed = 0  # of the conversation
+        self._seed: int | None = None  # of the conversation, also before its first turn
         self.next_run = 0
         self._prompt: str | None = None  # sent, but no turn has begun with it
         self._turn: Turn | None = None  # the running one
@@ -62,7 +62,7 @@ class SessionSnapshot:
             ):
                 self._settings[type(command)] = command
             case commands.SetSeed(seed):
-                self._settings[type(command)], self._seed = command, seed
+                self._seed = seed
             case commands.SetEnabled(lane):
                 self._enabled[lane] = command
             case commands.SetTree(lane, tree):
@@ -152,8 +152,12 @@ class SessionSnapshot:
         """What to send to a new session for `options` and `specs` before it is opened."""
         yield from self._settings.values()
         yield from self._enabled.values()
+        if self._seed is None:  # it is that of the configuration
+            return
         if self._turns:
             yield commands.Resume(self._conversation(), self._seed)
+        else:
+            yield commands.SetSeed(self._seed)
 
     def _conversation(self) -> tuple[Turn, ...]:
         """All turns, the running one with its answers so far."""

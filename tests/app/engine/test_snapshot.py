@@ -75,7 +75,7 @@ def test_the_conversation_is_what_the_lanes_said(open_session: Open) -> None:
     ]
     assert snapshot.next_run == 2
     snapshot.apply_command(NewConversation())
-    assert not list(snapshot.to_commands()) and snapshot.next_run == 2
+    assert list(snapshot.to_commands()) == [SetSeed(7)] and snapshot.next_run == 2
     snapshot.apply_command(Resume((Turn("a", 1, {}),), 7))
     assert snapshot.next_run == 2
     snapshot.apply_command(Resume((Turn("a", 4, {}),), 7))
@@ -121,9 +121,13 @@ def test_a_chosen_seed_is_that_of_the_conversation_and_of_new_ones() -> None:
     snapshot = SessionSnapshot(MINE, SPECS)
     snapshot.apply_command(Resume((Turn("a", 0, {}),), 7))
     snapshot.apply_command(SetSeed(8))
-    assert list(snapshot.to_commands()) == [SetSeed(8), Resume((Turn("a", 0, {}),), 8)]
+    assert list(snapshot.to_commands()) == [Resume((Turn("a", 0, {}),), 8)]
+    snapshot.apply_command(NewConversation())
+    assert list(snapshot.to_commands()) == [SetSeed(8)]
     snapshot.apply_command(Resume((Turn("b", 1, {}),), 7))
-    assert list(snapshot.to_commands()) == [SetSeed(8), Resume((Turn("b", 1, {}),), 7)]
+    assert list(snapshot.to_commands()) == [Resume((Turn("b", 1, {}),), 7)]
+    snapshot.apply_command(NewConversation())
+    assert list(snapshot.to_commands()) == [SetSeed(7)]
 
 
 def test_models_that_came_back_are_those_to_load() -> None:
@@ -131,7 +135,8 @@ def test_models_that_came_back_are_those_to_load() -> None:
     snapshot.apply_events([loaded("mine", "ar")])
     snapshot.apply_command(Resume((Turn("a", 0, {}),), 7))
     snapshot.apply_command(OpenModels(OTHER, SPECS))
-    assert (snapshot.options, snapshot.specs) == (OTHER, SPECS) and not list(snapshot.to_commands())
+    assert (snapshot.options, snapshot.specs) == (OTHER, SPECS)
+    assert list(snapshot.to_commands()) == [SetSeed(7)]  # without the conversation
     snapshot.apply_events([loaded("mine", "ar", restored=True), LoadFailed("no folder", kept=True)])
     assert snapshot.options == MINE and [spec.name for spec in snapshot.specs] == ["ar"]
     snapshot.apply_command(OpenModels(OTHER, SPECS))
