@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from app.config.settings import Settings
+from app.engine.commands import Turn
+from app.engine.conversation import messages_of
 from app.history.parse_document import read_recording
 from app.history.recording import Recording
 from app.history.store import Store
@@ -37,12 +39,10 @@ def _requests(recording: Recording, system: str | None) -> list[Request]:
     if recorded and system is None:
         history.append({"role": "system", "content": str(recorded)})
     requests: list[Request] = []
-    answers: dict[str, str] = {}
-    for turn in recording.turns:
-        leader = turn.started.leader or next(iter(answers), "")
-        if leader in answers:
-            history.append({"role": "assistant", "content": answers[leader]})
-        requests.append(Request(turns=(turn.started.prompt,), history=tuple(history)))
-        history.append({"role": "user", "content": turn.started.prompt})
-        answers = turn.answers
+    before: Turn | None = None
+    for turn, recorded in zip(recording.past(), recording.turns, strict=True):
+        if before is not None:
+            history += messages_of(before, recorded.started.leader)
+        requests.append(Request(turns=(turn.prompt,), history=tuple(history)))
+        before = turn
     return requests

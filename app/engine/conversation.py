@@ -79,18 +79,12 @@ class Conversation:
         system = self._config.system
         messages = [{"role": "system", "content": system}] if system else []
         for turn in before:
-            leader = self.leader_of(turn)
-            if leader is None:  # stopped before the first token
-                continue
-            messages.append({"role": "user", "content": turn.prompt})
-            messages.append({"role": "assistant", "content": turn.answers[leader]})
+            messages += messages_of(turn, self._mailbox.leader)
         return [*messages, {"role": "user", "content": prompt}]
 
     def leader_of(self, turn: Turn) -> str | None:
-        """The lane whose answer the conversation continues: the leader, or the first lane with an
-        answer if the leader has none."""
-        names = (self._mailbox.leader or "", *turn.answers)
-        return next((name for name in names if turn.answers.get(name)), None)
+        """The lane whose answer the conversation continues."""
+        return answering_lane(turn, self._mailbox.leader)
 
     def prompts(self, examples: Sequence[str], models: LoadedModels) -> list[list[int]]:
         """The ids of each turn's prompt with its history; of the `examples` if there is no turn."""
@@ -110,3 +104,19 @@ class Conversation:
             raise InputError("nothing was asked yet that could go on")
         *before, last = self.turns
         return PromptContext(self.encode(before, last.prompt, models), self.stop(models), {})
+
+
+def messages_of(turn: Turn, leader: str | None) -> list[dict[str, str]]:
+    """The question and the answer that the conversation continues. Neither if the turn was stopped
+    before the first token: templates refuse two questions in a row."""
+    lane = answering_lane(turn, leader)
+    if lane is None:
+        return []
+    question = {"role": "user", "content": turn.prompt}
+    return [question, {"role": "assistant", "content": turn.answers[lane]}]
+
+
+def answering_lane(turn: Turn, leader: str | None) -> str | None:
+    """The leader, or the first lane with an answer if the leader has none."""
+    names = (leader or "", *turn.answers)
+    return next((name for name in names if turn.answers.get(name)), None)

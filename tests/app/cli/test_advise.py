@@ -125,6 +125,21 @@ def test_the_prompts_of_an_exported_conversation() -> None:
     assert second.history[1]["content"] in {lane["text"] for lane in runs[0]["lanes"]}
 
 
+def test_a_question_without_an_answer_is_not_in_the_history(tmp_path: Path) -> None:
+    demo = Path(__file__).parents[3] / "assets" / "replay" / "demo.json"
+    document = json.loads(demo.read_bytes())
+    first, second, *_ = document["runs"]
+    for lane in first["lanes"]:  # stopped before the first token
+        lane |= {"first": None, "rounds": []}
+    second["leader"] = None
+    document["runs"].append({**second, "run": 9})
+    recording = tmp_path / "stopped.json"
+    recording.write_text(json.dumps(document))
+    asked = prompts_to_advise_on(load_settings({}), str(recording))
+    assert asked[1].turns == (second["prompt"],) and asked[1].history == ()
+    assert [message["role"] for message in asked[2].history] == ["user", "assistant"]
+
+
 def test_a_conversation_is_measured_with_the_system_prompt_it_had(tmp_path: Path) -> None:
     demo = Path(__file__).parents[3] / "assets" / "replay" / "demo.json"
     document = json.loads(demo.read_bytes())
