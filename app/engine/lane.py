@@ -19,6 +19,7 @@ from app.strategies.strategy import DEFAULT_TREE, NamedTree
 from app.text.token_event import TokenEvent
 from decoding.decoder import Decoder, FinishReason
 from decoding.drafters.base import TreeDrafter
+from decoding.errors import describe
 from decoding.logprobs import score_answer, score_first_token
 from decoding.model.target import Target
 from decoding.params import Params, with_settings
@@ -76,7 +77,7 @@ class Lane:
 
     @property
     def finished(self) -> FinishReason | None:
-        return self._decoder.finished
+        return self._decoder.finished if self.available else None
 
     @property
     def text(self) -> str:
@@ -123,9 +124,16 @@ class Lane:
         return len(self.prompt_ids) + len(self.ids)
 
     def free_caches(self) -> None:
-        """Free the memory of an answer, but keep its text, its metrics and the chosen tree."""
+        """Free the memory of an answer, but keep its text, its metrics and the chosen tree. Without
+        room for a new decoder the lane is no longer available."""
+        if not self.available:
+            return
         del self._decoder
-        self._decoder = self._make_decoder()
+        try:
+            self._decoder = self._make_decoder()
+        except Exception as error:  # out of memory again: the other lanes go on
+            self.reason = f"it can't begin anew: {describe(error)}"
+            return
         chosen, self.tree = self.tree, DEFAULT_TREE  # the new decoder's
         self.set_tree(chosen)
 

@@ -21,6 +21,8 @@ def free_lane_caches(lane: Lane) -> str:
     lane.free_caches()
     gc.collect()
     empty_device_caches()
+    if lane.reason is not None:
+        return f"out of memory, and {lane.reason}: remove this lane and add it again"
     free = free_memory(lane.models)
     room = (
         f", room for about {int(free * rows / held)} tokens of this lane" if rows and held else ""

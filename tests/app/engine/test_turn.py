@@ -17,6 +17,7 @@ from app.engine.comparison import sampling_rule
 from app.engine.events import Event, Finished, Prefilled, RoundFinished, Schedule
 from app.engine.lane import Lane
 from app.engine.lane_turn import LaneTurn, Task
+from app.engine.memory import memory
 from app.engine.turn import TurnRunner, answer_seed
 from app.models.load_models import load_models
 from app.models.loaded import LoadedModels
@@ -375,6 +376,30 @@ def test_a_lane_without_memory_gives_back_what_it_had_and_says_what_would_fit(
     monkeypatch.undo()
     again = Turn(family, lanes).play()
     assert ids_of(again, "draft") == ids_of(wanted, "draft")
+
+
+def test_a_lane_without_memory_for_new_caches_leaves_the_others_alone(
+    family: LoadedModels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lanes = lanes_for(family, "ar,draft,lookup")
+    wanted = Turn(family, lanes_for(family, "ar,draft,lookup")).play()
+    draft, step = lanes[1], lanes[1].step
+
+    def full(*params: Params) -> Any:
+        if not params or len(draft.rounds) == 2:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return step(*params)
+
+    monkeypatch.setattr(draft, "step", full)
+    monkeypatch.setattr(draft, "_make_decoder", full)
+    events = Turn(family, lanes).play()
+    for lane in ("ar", "lookup"):
+        assert ids_of(events, lane) == ids_of(wanted, lane)
+    (end,) = [e for e in of(events, Finished) if e.lane == "draft"]
+    assert end.reason == "error" and "remove this lane and add it again" in str(end.message)
+    assert draft.text and not draft.available  # what was said stays
+    assert set(memory(family, lanes).caches) == {"ar", "lookup"}
+    draft.free_caches()  # once more changes nothing
 
 
 @pytest.mark.parametrize(
