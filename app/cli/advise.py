@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from app.cli.interruption import interruptible
 from app.cli.prompts import first_prompts
 from app.cli.terminal import progress
 from app.config.overrides import Sweep
@@ -21,9 +22,10 @@ from app.text.prompt_file import Request
 
 def advise(
     settings: Settings, requests: Sequence[Request], budget: float, sweep: Sweep
-) -> dict[str, Any]:
-    """Measure for about `budget` seconds, and return the JSON document. `sweep` replaces the
-    settings that are tried. Raises InputError."""
+) -> tuple[dict[str, Any], int]:
+    """Measure for about `budget` seconds, and return the JSON document and the exit code. `sweep`
+    replaces the settings that are tried. Ctrl+C, SIGTERM and SIGHUP end the measuring early. Raises
+    InputError, and SystemExit if nothing was measured until then."""
     lanes = _lanes(settings)
     chosen = settings.model_fields_set
     default = () if "temperature" in chosen else TEMPERATURES
@@ -50,8 +52,12 @@ def advise(
             budget,
             report,
         )
-        outcome = experiment.run()
-    return advice_document(
+        with interruptible() as interruption:
+            experiment.compete()
+        if not experiment.measured:
+            raise SystemExit(interruption.code)
+        outcome = experiment.outcome()
+    document = advice_document(
         outcome,
         **models.facts,
         settings=settings_report(settings),
@@ -64,6 +70,7 @@ def advise(
             if spec.endpoint is not None
         },
     )
+    return document, interruption.code or int(bool(outcome.failed))
 
 
 def _lanes(settings: Settings) -> list[LaneSpec]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from app.cli.bench_turns import BenchTurn, after_prefixes, all_turns, raise_all_failed
+from app.cli.interruption import interruptible
 from app.cli.lanes import backend, check_concurrency, open_lanes
 from app.cli.terminal import progress
 from app.config.overrides import Sweep, sweep_lanes
@@ -50,13 +51,14 @@ def bench(
     acceptances: Sequence[float],
     batches: Sequence[int],
     prefixes: Sequence[int],
-) -> dict[str, Any]:
+) -> tuple[dict[str, Any], int]:
     """Measure lanes with every combination of the values in `sweep`, `peers`, and drafters
     simulated with these `acceptances`; then servers with `concurrency` prompts at a time, and
     passes over `batches` of so many sequences. `prefixes`: lengths of a context to put before each
-    prompt. Returns the JSON document (see `app.report.bench_document`); a contestant that fails
-    while it is measured is named in its `failed` and leaves the others running. Raises
-    InputError."""
+    prompt. Returns the JSON document (see `app.report.bench_document`) and the exit code; a
+    contestant that fails while it is measured is named in its `failed` and leaves the others
+    running. Ctrl+C, SIGTERM and SIGHUP keep the repeats that were done, as `run` the answers.
+    Raises InputError, and SystemExit if there are none."""
     check_concurrency(settings, concurrency)
     specs_of_lanes = sweep_lanes(settings.lanes, sweep)
     _check(settings, specs_of_lanes, peers, acceptances, batches, prefixes)
@@ -81,20 +83,23 @@ def bench(
         contest = _contest(settings, able, contestants, peers, turns)
         whole = [twin.spec.name for _, twin in twins]
         drafting = contest.able_to_draft([name for name in contestants if name not in whole])
-        _answer_all(contest, contestants, prompts, repeats, say, failed)
-        contest = contest.without(failed)
-        drafting = [name for name in drafting if name not in failed]
+        in_batches, loads = None, list[dict[str, Any]]()
+        with interruptible() as interruption:
+            _answer_all(contest, contestants, prompts, repeats, say, failed)
+            contest = contest.without(failed)
+            drafting = [name for name in drafting if name not in failed]
+            if models is not None and batches:
+                in_batches = _batches(models, contest, drafting, prompts, batches, say)
+            if concurrency > 1:
+                servers = [lane for lane in able if isinstance(lane, ServerLane)]
+                for lane in (lane for lane in servers if lane.spec.name not in failed):
+                    say(f"{concurrency} prompts at a time to {lane.spec.name}")
+                    loads.append(answer_together(lane, asked * repeats, concurrency).document())
+        if not contest.answers:
+            raise SystemExit(interruption.code)
+        contest = contest.without(failed)  # also of those that failed in the last repeat
         twins = [pair for pair in twins if not failed.keys() & {each.spec.name for each in pair}]
-        in_batches = None
-        if models is not None and batches:
-            in_batches = _batches(models, contest, drafting, prompts, batches, say)
-        loads = []
-        if concurrency > 1:
-            servers = [lane for lane in able if isinstance(lane, ServerLane)]
-            for lane in (lane for lane in servers if lane.spec.name not in failed):
-                say(f"{concurrency} prompts at a time to {lane.spec.name}")
-                loads.append(answer_together(lane, asked * repeats, concurrency).document())
-    return envelope(
+    document = envelope(
         **backend(models, lanes),
         settings=settings_report(settings),
         sweep=sweep,
@@ -103,7 +108,7 @@ def bench(
         failed=failed,
         turns_left_out=left_out,
         prefixes=list(prefixes),
-        repeats=repeats,
+        repeats=len(contest.answers),
         batch_size=1,
         contestants=contest.rows(),
         weights=None if models is None else _reading(models.target),
@@ -111,6 +116,7 @@ def bench(
         load=loads,
         kv_cache_cost=kv_cache_cost(twins, contest.answers[-1]) if twins else None,
     )
+    return document, interruption.code or int(bool(failed))
 
 
 def _check(

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class Interruption:
+    """`code`: the exit code of a command that was interrupted; 0 if it was not."""
+
+    code: int = 0
 
 
 @contextmanager
-def like_ctrl_c(ended: list[int]) -> Iterator[None]:
-    """Turn SIGTERM and SIGHUP into KeyboardInterrupt, unless they are ignored, as under nohup;
-    their numbers are appended to `ended`."""
+def interruptible() -> Iterator[Interruption]:
+    """A block that Ctrl+C, SIGTERM and SIGHUP end, unless they are ignored, as under nohup; the
+    command goes on behind it."""
+    found, ended = Interruption(), list[int]()
 
     def interrupt(number: int, frame: object) -> None:
         ended.append(number)
@@ -20,12 +29,9 @@ def like_ctrl_c(ended: list[int]) -> Iterator[None]:
     heard = [kind for kind in kinds if signal.getsignal(kind) != signal.SIG_IGN]
     before = {kind: signal.signal(kind, interrupt) for kind in heard}
     try:
-        yield
+        yield found
+    except KeyboardInterrupt:
+        found.code = 128 + (ended or [signal.SIGINT])[0]
     finally:
         for kind, handler in before.items():
             signal.signal(kind, handler)
-
-
-def exit_code(ended: Sequence[int]) -> int:
-    """That of a command which these signals ended, or Ctrl+C."""
-    return 128 + (ended or [signal.SIGINT])[0]

@@ -305,7 +305,7 @@ def bench(
     from app.report.bench_text import bench_report, format_bench
 
     with redirect_stdout(sys.stderr):
-        document = measure(
+        document, code = measure(
             settings,
             requests,
             repeats=repeats,
@@ -318,7 +318,7 @@ def bench(
         )
     with _reported(report, lambda: bench_report(document)):
         print_result(document, as_json, format_bench)
-    raise typer.Exit(1 if document["failed"] else 0)
+    raise typer.Exit(code)
 
 
 @cli.command()
@@ -392,10 +392,10 @@ def advise(
     from app.report.advice_text import advice_report, format_advice
 
     with redirect_stdout(sys.stderr):
-        document = measure(settings, requests, seconds, values)
+        document, code = measure(settings, requests, seconds, values)
     with _reported(report, lambda: advice_report(document)):
         print_result(document, as_json, format_advice)
-    raise typer.Exit(1 if document["failed"] else 0)
+    raise typer.Exit(code)
 
 
 @cli.command()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from app.cli.interruption import exit_code, like_ctrl_c
+from app.cli.interruption import interruptible
 from app.cli.prompts import first_prompts
 from app.cli.terminal import progress
 from app.config.settings import Settings
@@ -43,12 +43,8 @@ def find_rejections(settings: Settings, requests: Sequence[Request]) -> tuple[di
         prompts = first_prompts(requests, models, settings.system, settings.raw)
         stop = models.stop(settings.ignore_eos, settings.stop)
         found = [Drafted(lane.spec, lane.info(True).claimed) for lane in lanes]
-        code, ended = 0, list[int]()
-        try:
-            with like_ctrl_c(ended):
-                code = _answer_all(lanes, found, prompts, settings, stop, say)
-        except KeyboardInterrupt:
-            code = exit_code(ended)
+        with interruptible() as interruption:
+            _answer_all(lanes, found, prompts, settings, stop, say)
     document = envelope(
         **models.facts,
         settings=settings_report(settings),
@@ -57,7 +53,7 @@ def find_rejections(settings: Settings, requests: Sequence[Request]) -> tuple[di
         unavailable=missing,
         lanes=[lane_document(drafted) for drafted in found],
     )
-    return document, code
+    return document, interruption.code or int(any(drafted.error for drafted in found))
 
 
 def _nothing_drafts(missing: Mapping[str, str]) -> InputError:
@@ -71,8 +67,8 @@ def _answer_all(
     settings: Settings,
     stop: Stop,
     say: Callable[[str], None],
-) -> int:
-    """Add the answers of each lane to what was `found` there; 1 if one failed, else 0."""
+) -> None:
+    """Add the answers of each lane to what was `found` there."""
     for index, ids in enumerate(prompts):
         say(f"prompt {index + 1} of {len(prompts)}")
         for lane, drafted in zip(lanes, found, strict=True):
@@ -81,7 +77,6 @@ def _answer_all(
                     _answer(lane, drafted, index, ids, settings, stop)
                 except Exception as error:  # the other lanes go on
                     drafted.error = describe(error)
-    return int(any(drafted.error for drafted in found))
 
 
 def _answer(

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from app.cli.interruption import exit_code, like_ctrl_c
+from app.cli.interruption import interruptible
 from app.cli.lanes import backend, check_concurrency, open_lanes
 from app.cli.prompts import first_prompts, opening, question
 from app.cli.terminal import progress
@@ -56,24 +56,20 @@ def run(
         loads: dict[str, Load] = {}
         runs: list[dict[str, Any]] = []
         code = 0
-        ended: list[int] = []  # by these signals
-        try:
-            with like_ctrl_c(ended):
-                if concurrency > 1:
-                    asked = _questions(settings, requests)
-                    for lane in available:
-                        if isinstance(lane, ServerLane):
-                            say(f"{len(asked)} prompts to {lane.spec.name}")
-                            loads[lane.spec.name] = answer_together(lane, asked, concurrency)
-                conversations = _Conversations(settings, lanes, models, trace, loads)
-                for index, (request, ids) in enumerate(zip(requests, prompts, strict=True)):
-                    say(f"prompt {index + 1} of {len(requests)}")
-                    for report in conversations.answer(request, ids, len(runs)):
-                        runs.append(report)
-                        if any(lane["finish_reason"] == "error" for lane in report["lanes"]):
-                            code = 1
-        except KeyboardInterrupt:
-            code = exit_code(ended)
+        with interruptible() as interruption:
+            if concurrency > 1:
+                asked = _questions(settings, requests)
+                for lane in available:
+                    if isinstance(lane, ServerLane):
+                        say(f"{len(asked)} prompts to {lane.spec.name}")
+                        loads[lane.spec.name] = answer_together(lane, asked, concurrency)
+            conversations = _Conversations(settings, lanes, models, trace, loads)
+            for index, (request, ids) in enumerate(zip(requests, prompts, strict=True)):
+                say(f"prompt {index + 1} of {len(requests)}")
+                for report in conversations.answer(request, ids, len(runs)):
+                    runs.append(report)
+                    if any(lane["finish_reason"] == "error" for lane in report["lanes"]):
+                        code = 1
     document = envelope(
         **backend(models, lanes),
         settings=settings_report(settings),
@@ -81,7 +77,7 @@ def run(
         runs=runs,
         load=[load.document() for load in loads.values()],
     )
-    return RunResult(document, code)
+    return RunResult(document, interruption.code or code)
 
 
 def _questions(settings: Settings, requests: Sequence[Request]) -> list[Question]:

@@ -143,14 +143,16 @@ class Experiment:
     begun: float = field(default=0.0, init=False)
     failed: dict[str, str] = field(default_factory=dict, init=False)
     lanes: dict[CandidateKind, Lane] = field(default_factory=dict, init=False)
+    finalists: Sequence[Candidate] = field(default=(), init=False)
 
     def run(self) -> Outcome:
-        """Raises InputError if the model's context is too short, and as `compete` does."""
-        if self.models.context <= PROMPT:
-            raise InputError(
-                f"the model's context, {self.models.context} tokens, is too short for this"
-            )
-        finalists = self.compete()
+        """Raises InputError as `compete` does."""
+        self.compete()
+        return self.outcome()
+
+    def outcome(self) -> Outcome:
+        """What `compete` has measured. If it was interrupted, the finalists have fewer answers."""
+        finalists = self.measured
         seconds = time.perf_counter() - self.begun
         context = mean_context(self.prompts, [a for each in finalists for a in each.answers])
         costs = self._batches(finalists, context)
@@ -159,8 +161,13 @@ class Experiment:
         return Outcome(screened, finalists, choices, costs, context, prompts, seconds, self.failed)
 
     def compete(self) -> list[Candidate]:
-        """The best of each kind with its full answers. Raises InputError if the target alone fails:
-        there is nothing to compare with."""
+        """Measure, and return the best of each kind with its full answers. Raises InputError if the
+        model's context is too short, or if the target alone fails: there is nothing to compare
+        with."""
+        if self.models.context <= PROMPT:
+            raise InputError(
+                f"the model's context, {self.models.context} tokens, is too short for this"
+            )
         self.report("warming up", None)
         self._open_lanes()
         token_seconds = pass_seconds(self.models.target, 1)
@@ -169,12 +176,17 @@ class Experiment:
         fitting = _tokens_that_fit(SCREENING * self.budget, len(able), token_seconds)
         used = self._screen(self._contestants(able, min(fitting, SCREENED_TOKENS)))
         best = best_of_each_kind(self._able(self.candidates))
-        finalists = [Candidate(each.spec, each.params) for each in best]
+        self.finalists = finalists = [Candidate(each.spec, each.params) for each in best]
         left = (1.0 - self._elapsed) * self.budget
         fitting = _tokens_that_fit(left, MIN_ANSWERS * len(finalists), token_seconds)
         whole = fitting >= self.params.max_new_tokens
         self._measure(finalists, self._contestants(finalists, None if whole else fitting), used)
-        return self._able(finalists)
+        return self.measured
+
+    @property
+    def measured(self) -> list[Candidate]:
+        """The finalists that did not fail, once they have full answers."""
+        return [each for each in self._able(self.finalists) if each.answers]
 
     def _able(self, among: Sequence[Candidate]) -> list[Candidate]:
         """Those that did not fail."""

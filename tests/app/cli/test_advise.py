@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import html
 import json
+import os
+import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from app.cli.advise_prompts import prompts_to_advise_on
 from app.config.settings import load_settings
+from app.engine.experiment import Experiment
 from app.engine.lane import Lane
 from decoding.params import Params
 from tests.conftest import FamilyFolders, Specchat
@@ -112,6 +116,33 @@ def test_a_setting_that_fails_is_named(
     assert done.returncode == 1
     assert "lookup:gamma=5: failed: RuntimeError: out of memory." in done.stdout
     assert "lookup:gamma=3 " in done.stdout
+
+
+@pytest.mark.parametrize("answer", [1, 2])
+def test_a_signal_keeps_what_was_measured(
+    specchat: Specchat,
+    family_folders: FamilyFolders,
+    monkeypatch: pytest.MonkeyPatch,
+    answer: int,
+) -> None:
+    answer_all = Experiment._answer
+
+    def interrupted(experiment: Experiment, *rest: Any) -> None:
+        if str(rest[-1]).startswith(f"measuring, answer {answer}"):
+            os.kill(os.getpid(), signal.SIGTERM)
+        answer_all(experiment, *rest)
+
+    monkeypatch.setattr(Experiment, "_answer", interrupted)
+    done = specchat(
+        "advise", "--target", family_folders.target, "--strategies", "lookup", "--prompt", "the",
+        "--temperature", "0", "--max-new-tokens", "6", "--seconds", "60", "--json",
+    )  # fmt: skip
+    assert done.returncode == 128 + signal.SIGTERM
+    if answer == 1:
+        assert done.stdout == ""
+    else:
+        rows = json.loads(done.stdout)["measured"]
+        assert [(row["strategy"], row["answers"]) for row in rows] == [("ar", 1), ("lookup", 1)]
 
 
 def test_the_prompts_of_an_exported_conversation() -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from app.cli import terminal
+from app.cli import bench, terminal
 from app.config.model_options import ModelOptions
 from app.engine import peers
+from app.engine.contest import answer_in_turn
 from app.models.loading import load_model
 from decoding.model.target import Target
 from tests.conftest import FamilyFolders, Specchat
@@ -60,6 +63,35 @@ def test_lanes_and_generate_say_the_same(specchat: Specchat, family_folders: Fam
     assert "4 of 4" in table and "batch size 1" in table and "hf-assisted" in table
     for heading in ("a round", "speedup (τ)", "animals", "of weights once takes", "at once"):
         assert heading in table
+
+
+@pytest.mark.parametrize("answers", [1, 2])
+def test_a_signal_keeps_the_repeats_that_were_done(
+    specchat: Specchat,
+    family_folders: FamilyFolders,
+    monkeypatch: pytest.MonkeyPatch,
+    answers: int,
+) -> None:
+    asked: list[int] = []
+
+    def interrupted(contestants: Any, ids: Any, index: int, turn: int, **more: Any) -> Any:
+        asked.append(index)
+        if len(asked) > answers:  # the first one is not timed
+            os.kill(os.getpid(), signal.SIGTERM)
+        return answer_in_turn(contestants, ids, index, turn, **more)
+
+    monkeypatch.setattr(bench, "answer_in_turn", interrupted)
+    done = specchat(
+        "bench", "--target", family_folders.target, "--prompt", "the fox", "--strategies",
+        "ar,lookup", "--repeats", "9", "--max-new-tokens", "4", "--batch", "1", "--json",
+    )  # fmt: skip
+    assert done.returncode == 128 + signal.SIGTERM
+    if answers == 1:
+        assert done.stdout == ""
+    else:
+        report = json.loads(done.stdout)
+        assert report["repeats"] == 1 and report["batches"] is None
+        assert [row["name"] for row in report["contestants"]] == ["ar", "lookup"]
 
 
 def test_reduced_keys_and_values_stand_beside_whole_ones(
