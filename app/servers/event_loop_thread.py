@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Coroutine
 from concurrent.futures import Future
+from contextlib import closing
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -22,7 +23,7 @@ class EventLoopThread:
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
             threading.Thread(
-                target=self._loop.run_forever, name="specchat-servers", daemon=True
+                target=_run, args=(self._loop,), name="specchat-servers", daemon=True
             ).start()
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
@@ -31,6 +32,11 @@ class EventLoopThread:
         if self._loop is not None:
             asyncio.run_coroutine_threadsafe(_wind_up(self._loop), self._loop)
             self._loop = None
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    with closing(loop):  # which also frees its sockets
+        loop.run_forever()
 
 
 async def _wind_up(loop: asyncio.AbstractEventLoop) -> None:

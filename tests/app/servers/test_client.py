@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -246,6 +248,18 @@ def test_what_can_be_no_key_is_refused_unseen(key: str, monkeypatch: pytest.Monk
     with pytest.raises(InputError, match="SPECCHAT_SERVER_KEY") as caught:
         Server(Endpoint("http://localhost/v1"))
     assert key not in str(caught.value)
+
+
+def test_a_loop_that_is_no_longer_needed_is_closed() -> None:
+    loop_thread = EventLoopThread()
+
+    async def running() -> tuple[asyncio.AbstractEventLoop, threading.Thread]:
+        return asyncio.get_running_loop(), threading.current_thread()
+
+    loop, thread = loop_thread.submit(running()).result(9)
+    loop_thread.close()
+    thread.join(9)
+    assert loop.is_closed()
 
 
 def test_cancelling_closes_the_stream(server_url: str, loop_thread: EventLoopThread) -> None:
