@@ -112,8 +112,7 @@ class Lanes:
         self._lanes.clear()
         self._loop_thread.close()
         del self.models
-        gc.collect()  # modules and the hooks on them hold each other
-        empty_device_caches()
+        _collect()
         return request
 
     def apply_changes(self, idle: bool = True) -> None:
@@ -133,9 +132,19 @@ class Lanes:
                 self._apply(change)
                 changed = True
         changes.extendleft(reversed(later))
+        if idle and self._free_unused():
+            changed = True
         if changed:
             used = memory(self.models, self._lanes)
             self._mailbox.emit(LanesChanged(self._infos(), weights(self.models), used))
+
+    def _free_unused(self) -> bool:
+        """Free the drafters whose lanes were removed; returns whether there are any."""
+        specs = [lane.spec for lane in self._lanes]
+        if self.models is None or not self.models.drop_unused(specs):
+            return False
+        _collect()
+        return True
 
     def _must_load(self, change: LaneChange) -> bool:
         specs: Sequence[LaneSpec] = ()
@@ -219,3 +228,9 @@ class Lanes:
 
     def _progress(self, what: str, part: float | None) -> None:
         self._mailbox.emit(Loading(what, part))
+
+
+def _collect() -> None:
+    """Free the memory of models that nobody holds."""
+    gc.collect()  # modules and the hooks on them hold each other
+    empty_device_caches()

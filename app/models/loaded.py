@@ -78,6 +78,17 @@ class LoadedModels:
         role = STRATEGIES[strategy].role
         return role is not None and role not in self.drafters and strategy not in self.missing
 
+    def drop_unused(self, lanes: Iterable[LaneSpec]) -> bool:
+        """Drop the drafters that none of the `lanes` uses; returns whether there are any."""
+        used = {(STRATEGIES[spec.strategy].role, spec.checkpoint) for spec in lanes}
+        roles = [role for role in self.drafters if (role, None) not in used]
+        views = [view for view in self.views if view not in used]
+        for role in roles:
+            del self.drafters[role]
+        for view in views:
+            del self.views[view]
+        return bool(roles or views)
+
     def why_missing(self, lanes: Iterable[LaneSpec]) -> dict[str, str]:
         """The reasons of the lanes that can't run, by name."""
         reasons = {spec.name: self.seen_by(spec).missing.get(spec.strategy) for spec in lanes}

@@ -89,6 +89,39 @@ def test_what_a_new_lane_drafts_with_is_loaded_when_it_comes(open_session: Open)
     assert lanes_of(listener.turn("the fox")) == ("ar", "draft")
 
 
+def test_what_only_a_removed_lane_drafted_with_is_freed(
+    open_session: Open, options: ModelOptions
+) -> None:
+    source = str(options.drafters["draft"])
+    own = LaneSpec("draft", "own", checkpoint=source)
+    listener = open_session("ar,draft,draft-only,lookup")
+    listener.loaded()
+    listener.session.send(AddLane(own, None))
+    changed = listener.wait(LanesChanged)
+    assert list(changed.weights)[:2] == ["target", "draft"] and len(changed.weights) == 3
+    for count, name in enumerate(("draft", "own", "draft-only"), 2):
+        listener.session.send(RemoveLane(name))
+        changed = listener.wait(LanesChanged, count)
+        left = {"draft": 3, "own": 2, "draft-only": 1}[name]
+        assert len(changed.weights) == left
+    listener.session.send(AddLane(LaneSpec("draft", "draft"), None))
+    assert set(listener.wait(LanesChanged, count + 1).weights) == {"target", "draft"}
+    assert lanes_of(listener.turn("the fox")) == ("ar", "lookup", "draft")
+
+
+def test_what_a_lane_drafted_with_that_was_removed_in_a_turn_is_freed_before_the_next(
+    open_session: Open, lockstep: None
+) -> None:
+    listener = open_session("ar,draft", params=LONG, schedule="race")
+    listener.loaded()
+    listener.session.send(Run("the fox"))
+    listener.wait(RoundFinished, such=lambda e: e.lane == "draft")
+    listener.session.send(RemoveLane("draft"))
+    assert reason_of(listener.rest(), "draft") == "stopped"
+    (changed,) = of(listener.turn("and more"), LanesChanged)
+    assert set(changed.weights) == {"target"}
+
+
 def test_a_draft_that_breaks_leaves_its_reason_and_the_others(
     open_session: Open, options: ModelOptions, tmp_path: Path
 ) -> None:
