@@ -48,8 +48,9 @@ def test_sampling(
     conversation: Conversation,
     running: bool,
 ) -> None:
-    """Run a sampling test after the last turn's text, during a pause of it (`running`) or after it,
-    until it is done, or anything else is requested."""
+    """Run a sampling test on the last turn, during a pause of it (`running`) or after it, until it
+    is done, or anything else is requested. It draws after an unfinished answer, else after the
+    prompt."""
     try:
         lane = next((lane for lane in lanes if lane.spec.name == request.lane), None)
         if lane is None or not lane.available:

@@ -164,8 +164,9 @@ class SetTree:
 
 @dataclass(frozen=True, slots=True)
 class StartSamplingTest:
-    """Compare a lane with plain sampling from its present text on, once no round is running. Events
-    of type `SamplingTest` report progress and result. It does not affect the conversation, and any
+    """Compare a lane with plain sampling, once no round is running: of the tokens after its answer
+    so far, or, if that is finished, of those that begin an answer to the last prompt. Events of
+    type `SamplingTest` report progress and result. It does not affect the conversation, and any
     other request ends it."""
 
     lane: str

@@ -343,7 +343,7 @@ class RunActions(AppBase):
                 f"The test needs a pause between two rounds: {state.keys['run.pause']} pauses"
             )
         elif not state.turns:
-            state.show_notice("Ask something first: the test continues from the last answer")
+            state.show_notice("Ask something first: the test draws tokens that answer it")
         elif lane.strategy.is_baseline:
             state.show_notice(f"{label} is plain sampling itself: test a lane that drafts")
         else:

@@ -78,7 +78,8 @@ async def test_more(play: Play) -> None:
 async def test_why_not(play: Play) -> None:
     async with play() as stage:
         await stage.press("tab", "e")
-        assert not stage.engine.asked(StartSamplingTest) and "Ask something first" in stage.text
+        said = "Ask something first: the test draws tokens that answer it"
+        assert not stage.engine.asked(StartSamplingTest) and said in stage.text
         await stage.begin()
         await stage.press("tab", "e")
         assert not stage.engine.asked(StartSamplingTest) and "needs a pause" in stage.text
