@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.report.load_text import load_line
-from app.report.verdict import FEW_TOKENS, INCREDIBLE, incredible
-from app.strategies.registry import STRATEGIES
+from app.report.verdict import FEW_TOKENS, INCREDIBLE, incredible_row
 from app.text.plural import pluralize
 
 
@@ -21,7 +20,7 @@ def format_run(document: dict[str, Any]) -> str:
             title = f"[{lane['lane']}] {_figures(lane)}"
             blocks.append("\n".join(part for part in (title, lane["text"]) if part))
     compared = [lane for run in runs for lane in run["lanes"] if lane["speedup"] is not None]
-    if any(map(_incredible, compared)):
+    if any(map(incredible_row, compared)):
         blocks.append(INCREDIBLE)
     elif any(lane["tokens"] < FEW_TOKENS for lane in compared):
         blocks.append(f"speeds over fewer than {FEW_TOKENS} tokens are mostly chance")
@@ -34,10 +33,6 @@ def format_run(document: dict[str, Any]) -> str:
     lossy = f", keys and values in {kept} (LOSSY)" if kept not in (None, "none") else ""
     blocks.append(f"seed {document['settings']['seed']}{at_once}{lossy}")
     return "\n\n".join(blocks)
-
-
-def _incredible(lane: dict[str, Any]) -> bool:
-    return incredible(STRATEGIES[lane["strategy"]], lane["speedup"], lane["tokens_per_pass"])
 
 
 def _figures(lane: dict[str, Any]) -> str:
@@ -54,7 +49,7 @@ def _figures(lane: dict[str, Any]) -> str:
         ("tokens_per_pass", "τ {:.2f}"),
     ):
         if lane[key] is not None:
-            doubt = "?" * (key == "speedup" and _incredible(lane))
+            doubt = "?" * (key == "speedup" and incredible_row(lane))
             parts.append(form.format(lane[key]) + doubt)
     if lane["acceptance_rate"] is None and lane["drafted"]:  # most servers report only this
         parts.append(f"{lane['accepted']} of {lane['drafted']} drafts accepted")

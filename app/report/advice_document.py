@@ -12,7 +12,7 @@ from app.report.batches import Throughput, batch_throughputs, method_of, round_c
 from app.report.document import envelope, spec_fields
 from app.report.engines import ENGINES, Choice
 from app.report.speedup_estimate import Estimate, estimate_speedup
-from app.report.verdict import exceeds_tau
+from app.report.verdict import incredible_row
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES
 from app.strategies.strategy import Strategy
@@ -209,7 +209,7 @@ def _best(temperature: float, finalists: Sequence[Candidate], rows: Sequence[Row
 
 def _credible_first(row: Row) -> tuple[bool, float]:
     """A key to sort by: credible speedups first. One above τ comes from a disturbed baseline."""
-    return not exceeds_tau(row["speedup"], row["tokens_per_pass"]), row["speedup"]
+    return not incredible_row(row), row["speedup"]
 
 
 def _engines(temperature: float, rows: Sequence[Row], choices: Sequence[Choice]) -> Iterator[Row]:

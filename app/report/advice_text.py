@@ -10,7 +10,7 @@ from app.report.batches import disagree
 from app.report.bench_text import figure_cells
 from app.report.page import Report, Section, aligned
 from app.report.plots import advice_figure
-from app.report.verdict import INCREDIBLE, exceeds_tau
+from app.report.verdict import INCREDIBLE, incredible_row
 from app.strategies.lane_spec import without_temperature
 from app.text.plural import pluralize
 
@@ -70,7 +70,7 @@ def verdict(best: dict[str, Any], rows: list[dict[str, Any]], measured: bool) ->
         if best["answers"] > 1
         else "from a single answer: measure longer to know how certain that is"
     )
-    doubt = "?" * exceeds_tau(best["speedup"], row["tokens_per_pass"])
+    doubt = "?" * incredible_row(row)
     use = "Measure again; so far the best is" if doubt else "Use"
     lossy = {each["name"] for each in rows if each["lossy"]}
     name, *ties = (
@@ -82,7 +82,7 @@ def verdict(best: dict[str, Any], rows: list[dict[str, Any]], measured: bool) ->
         f"→ {use} {name}{alike}: {best['speedup']:.2f}{doubt} times as fast as the target alone "
         f"({sure})."
     ]
-    if any("?" in figure_cells(row, 0)[1] for row in rows):
+    if any(map(incredible_row, rows)):
         lines.append(INCREDIBLE)
     batches = row["batch_speedups"].items()
     end = f"it still pays at {best['largest_batch']}, the largest tried"

@@ -7,7 +7,7 @@ from typing import Any
 from app.report.load_text import load_line
 from app.report.page import Report, Section, aligned
 from app.report.plots import bench_figure
-from app.report.verdict import INCREDIBLE, exceeds_tau
+from app.report.verdict import INCREDIBLE, incredible_row
 from app.text.plural import pluralize
 
 Row = dict[str, Any]
@@ -37,8 +37,7 @@ def figure_cells(row: Row, answers: int) -> tuple[str, ...]:
         same = "lossy" if row["lossy"] else "other model"
     rate, tau = row["acceptance_rate"], row["tokens_per_pass"]
     alpha = "" if rate is None else f"{rate:.0%}"
-    doubt = "?" * bool(alpha and row["speedup"] and exceeds_tau(row["speedup"], tau))
-    times = f"{_times(row)}{doubt}"
+    times = _times(row) + "?" * incredible_row(row)
     return _speed(row), times, spread, alpha, "" if tau is None else f"{tau:.2f}", same
 
 
@@ -124,7 +123,7 @@ def _notes(report: Row) -> list[str]:
             f"{what} left out: the conversation before does not fit into the model's context."
         )
     notes += [load_line(load) for load in report["load"]]
-    if any("?" in figure_cells(row, 0)[1] for row in report["contestants"]):
+    if any(map(incredible_row, report["contestants"])):
         notes.append(INCREDIBLE)
     if (batches := report["batches"]) is not None:
         notes.append(f"Larger batches are {batches['method']}. This {batches['limits']}.")

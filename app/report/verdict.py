@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from app.report.spread import Spread
+from app.strategies.registry import STRATEGIES
 from app.strategies.strategy import Strategy
 from app.text.plural import pluralize
 
@@ -116,6 +118,14 @@ def incredible(strategy: Strategy, speedup: float, tokens_per_pass: float | None
     """Whether a lane of the strategy can't have been that much faster than the target alone."""
     drafts = strategy.drafts and strategy.on_target
     return drafts and exceeds_tau(speedup, tokens_per_pass)
+
+
+def incredible_row(row: Mapping[str, Any]) -> bool:
+    """The same of a row of a document. A simulated drafter has no strategy, and drafts."""
+    speedup, tau, name = row["speedup"], row["tokens_per_pass"], row["strategy"]
+    if speedup is None:
+        return False
+    return incredible(STRATEGIES[name], speedup, tau) if name else exceeds_tau(speedup, tau)
 
 
 def baseline(scores: Sequence[LaneScore]) -> LaneScore | None:

@@ -8,7 +8,7 @@ from app.report.advice_text import advice_sections, format_advice, verdict
 from app.report.verdict import INCREDIBLE
 
 ROW = {
-    "name": "draft:gamma=4:temperature=0", "temperature": 0.0, "lossy": False,
+    "name": "draft:gamma=4:temperature=0", "strategy": "draft", "temperature": 0.0, "lossy": False,
     "tokens_per_second": 80.0, "speedup": 2.0, "speedup_low": 1.8, "speedup_high": 2.2,
     "interval": "95% bootstrap",
     "answers": 12, "prompts": 6, "acceptance_rate": 0.8, "tokens_per_pass": 3.1, "matches_ar": 12,
