@@ -19,25 +19,21 @@ from decoding.errors import InputError, describe
 def compute_probabilities(answer: ComputeProbabilities, mailbox: Mailbox, lanes: Lanes) -> None:
     """Work out the probabilities of a finished answer. Any other request interrupts it, and it
     starts again later, unless it was dropped."""
-
-    def cancelled() -> bool:
-        if mailbox.closed or mailbox.has_urgent_work:
-            return True
-        return answer not in mailbox.probabilities
-
     note = f"there is no lane {answer.lane}"
     computed = ProbabilitiesComputed(answer.lane, answer.run, note=note)
     try:
         for lane in lanes:
             if lane.spec.name == answer.lane and isinstance(lane, Lane):
-                computed = lane.compute_probabilities(answer, cancelled)
+                computed = lane.compute_probabilities(
+                    answer, lambda: not mailbox.is_computing(answer)
+                )
     except InterruptedError:
         return
     except Exception as error:  # the screen shows it, and the thread goes on
         computed = replace(computed, note=describe(error))
     with mailbox.wake:
-        if answer in mailbox.probabilities:
-            mailbox.probabilities.remove(answer)
+        if mailbox.is_first(answer):
+            mailbox.probabilities.popleft()
     mailbox.emit(computed)
 
 

@@ -25,7 +25,8 @@ ARRIVAL_SECONDS = 0.05  # a worker that waits for servers checks for other work 
 
 class Mailbox:
     """Pending commands, shared by the caller's thread and the worker, which removes what it carries
-    out. State that the worker may wait for is only changed while holding `wake`."""
+    out. The caller holds `wake` while it changes anything, so that a worker that waits misses
+    nothing; the worker holds it where it must see several of them at one moment."""
 
     def __init__(self, models: OpenModels, config: SessionConfig) -> None:
         self.wake = threading.Condition()
@@ -115,6 +116,16 @@ class Mailbox:
     def is_advising(self, request: StartAdvice) -> bool:
         """True while `request` is still pending and no other work is."""
         return self.advice is request and not (self.closed or self._waiting())
+
+    def is_computing(self, request: ComputeProbabilities) -> bool:
+        """True while `request` is the first of `probabilities`, and there is no other work."""
+        return self.is_first(request) and not (self.closed or self.has_urgent_work)
+
+    def is_first(self, request: ComputeProbabilities) -> bool:
+        """Whether `request` has not been dropped: new ones are put behind it. Answers are too large
+        to be compared."""
+        with self.wake:
+            return bool(self.probabilities) and self.probabilities[0] is request
 
     def is_sole_request(self, request: StartSamplingTest, running: bool) -> bool:
         """True while `request` is still the only pending work. During a paused turn (`running`)

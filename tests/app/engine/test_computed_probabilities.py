@@ -83,6 +83,31 @@ def test_a_new_prompt_does_not_wait_for_it(
     assert not listener.session._mailbox.probabilities and len(asked) <= 1
 
 
+def test_one_that_was_dropped_is_not_looked_for_among_the_others(
+    open_session: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To compare whole answers takes long, and another thread may add one meanwhile."""
+    listener = open_session("ar")
+    listener.loaded()
+    answer = request(listener.turn(PROMPT), "ar")
+    waiting = listener.session._mailbox.probabilities
+
+    class Other(ComputeProbabilities):
+        def __eq__(self, other: object) -> bool:
+            waiting.append(self)
+            return False
+
+    def compute(self: Lane, answer: ComputeProbabilities, cancelled: Any) -> ProbabilitiesComputed:
+        waiting.clear()
+        waiting.append(Other("gone", answer.run, (), 0, (), ()))
+        assert cancelled()
+        raise InterruptedError
+
+    monkeypatch.setattr(Lane, "compute_probabilities", compute)
+    listener.session.send(answer)
+    assert listener.wait(ProbabilitiesComputed).lane == "gone"
+
+
 @pytest.mark.usefixtures("lockstep")
 def test_while_rounds_are_made_it_waits(open_session: Open) -> None:
     listener = open_session("ar")
