@@ -59,7 +59,8 @@ def parse_size(text: str) -> tuple[int, int]:
 
 
 def write_cast(recording: Recording, path: Path, size: tuple[int, int], speed: float) -> None:
-    """Write a recording. Raises InputError if the file exists or can't be written."""
+    """Write a recording. Raises InputError if the file exists or can't be written, and SystemExit
+    if the screen fails."""
     if path.exists():
         raise InputError(f"--cast {path}: the file exists, choose another name")
     if not path.parent.is_dir():
@@ -73,6 +74,8 @@ def write_cast(recording: Recording, path: Path, size: tuple[int, int], speed: f
         "env": {"TERM": "xterm-256color"},
     }
     frames = asyncio.run(render_frames(recording, size, speed))
+    if not frames:
+        raise SystemExit(1)  # Textual has said why
     lines = [json.dumps(header), *(json.dumps([round(at, 3), "o", data]) for at, data in frames)]
     try:
         write_atomically(path, "\n".join(lines) + "\n", private=False)

@@ -13,6 +13,7 @@ import pytest
 
 from app.cli.terminal import require_terminal
 from app.history.parse_document import read_recording
+from app.tui.replay.app import ReplayApp
 from decoding.errors import InputError
 from tests.conftest import Specchat
 
@@ -35,6 +36,14 @@ def test_wrong_input_is_one_line(specchat: Specchat, arguments: list[str], compl
     done = specchat("replay", *arguments)
     assert done.returncode == 2 and done.stdout == ""
     assert complaint in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_screen_that_fails_leaves_no_cast(
+    specchat: Specchat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ReplayApp, "CSS_PATH", "gone.tcss")
+    done = specchat("replay", str(DEMO), "--cast", str(tmp_path / "film.cast"))
+    assert done.returncode == 1 and not (tmp_path / "film.cast").exists()
 
 
 def test_another_version_is_refused(specchat: Specchat, tmp_path: Path) -> None:
