@@ -11,7 +11,7 @@ from app.text.prompt_file import Request, read_requests
 
 def assets() -> Path:
     """The assets folder: inside the installed package, or at the top of a checkout."""
-    packaged = Path(str(files("decoding"))) / "assets"
+    packaged = Path(str(files("app"))) / "assets"
     return packaged if packaged.is_dir() else packaged.parents[1] / "assets"
 
 

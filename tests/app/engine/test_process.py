@@ -215,7 +215,8 @@ def test_other_models_are_opened_by_another_one(engine: SessionProcess) -> None:
     engine.send(Stop())
     wait_for(engine, lambda seen: EngineExited(KILLED) in seen)
     engine.send(OpenModels(ModelOptions("x"), SPECS[:1]))
-    assert said(wait_for(engine, bool)) == ["for x, ['ar'], from run 1 on"]
+    seen = wait_for(engine, lambda seen: len(said(seen)) > 1)
+    assert said(seen) == ["SetSeed(seed=7)", "for x, ['ar'], from run 1 on"]
 
 
 @pytest.mark.filterwarnings("ignore:resource_tracker")
