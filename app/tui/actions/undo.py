@@ -64,15 +64,17 @@ class Undo:
             self.app.show_notice("The last undo or redo is still in progress")
             return
         if not state.loaded:
-            self.app.show_notice("Still loading")
+            self.app.show_notice(state.failure or "Still loading")
             return
         if change is None:
             self.app.show_notice("There is nothing to undo" if back else "There is nothing to redo")
             return
         now, then, what, is_turn = change
         changed = now.differences(then).keys()
-        if state.busy and (changed & {"models", "log"} or now.names != then.names):
-            self.app.show_notice(state.busy)
+        loads = "models" in changed  # which starts an engine that has ended again
+        why = state.busy or ("" if loads else state.ended)
+        if why and (loads or "log" in changed or now.names != then.names):
+            self.app.show_notice(why)
             return
         try:
             for entry in now.deleted - then.deleted:
@@ -89,7 +91,7 @@ class Undo:
         self.stack.begin(back, then, time.monotonic())
         message = self.describe(what, back)
         self._change_settings(then)
-        if "models" in changed:
+        if loads:
             self._change_models(then, message)
         else:
             self._change_lanes(now, then, message)
