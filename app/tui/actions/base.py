@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import Lock
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -70,6 +71,7 @@ class AppBase(App[None]):
         self.advice: Mapping[str, Any] | None = None  # the last one on these models
         self.advised_on: object = None  # the `advice_settings` that it was measured with
         self.main = MainScreen(engine, state)
+        self.handling = Lock()  # of events: the engine's come after those of a recording
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         return [*super().get_line_filters(), self._drawn_text]
