@@ -106,13 +106,12 @@ class Recorder:
         self.path, self.problem, self._in_turn, self.size = None, None, False, 0
         self._headed = False
 
-    def go_on(self, path: Path) -> None:
-        """Continue the conversation in this file with the next turn. Raises InputError, and changes
-        nothing, if another window has it open."""
-        store = self.store_of(path)
-        claim = store.claim(path)
+    def go_on(self, path: Path, size: int) -> None:
+        """Continue the conversation in this file, which has this `LogStore.size`, with the next
+        turn. Raises InputError, and changes nothing, if another window has it open."""
+        claim = self.store_of(path).claim(path)
         self.begin()
-        self.path, self._lock, self.size = path, claim, store.size(path)
+        self.path, self._lock, self.size = path, claim, size
         self._headed = True
 
     def leave(self, left: LeftWith) -> None:

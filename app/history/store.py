@@ -118,15 +118,16 @@ class Store:
         self.remember(UNSENT, json.dumps(texts, ensure_ascii=False) if texts else "")
 
     def append_to(self, path: Path) -> BinaryIO:
-        """Unbuffered. A last line that was never finished is cut off."""
-        if path.exists():
-            os.truncate(path, len(complete_lines(path.read_bytes())))
+        """Open a conversation's file to append to it, without buffering. A last line that was never
+        finished is cut off."""
         path.touch(0o600)  # of a conversation that was cut to nothing there is none
-        return path.open("ab", buffering=0)
+        file = path.open("a+b", buffering=0)
+        _cut_unfinished_line(file)
+        return file
 
     def size(self, path: Path) -> int:
-        """In bytes, without the lines that name it."""
-        lines = path.read_bytes().splitlines(keepends=True)
+        """The size of a conversation's complete lines in bytes, without those that name it."""
+        lines = complete_lines(path.read_bytes()).splitlines(keepends=True)
         return sum(len(line) for line in lines if not is_name_line(line))
 
     def cut(self, path: Path, size: int) -> bytes:
@@ -160,8 +161,8 @@ class Store:
         """Rename it without changing its position in the list."""
         times = path.stat()
         with self._held(path), path.open("r+b") as file:
-            file.truncate(len(complete_lines(file.read())))
-            file.seek(0, 2)
+            _cut_unfinished_line(file)
+            file.seek(0, os.SEEK_END)
             file.write(name_line(name))
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
@@ -186,6 +187,16 @@ class Store:
             yield
         finally:
             lock.release()
+
+
+def _cut_unfinished_line(file: BinaryIO) -> None:
+    """Cut off a last line that a crash has left without its end. Where there is none, only the last
+    byte is read: a log may have many megabytes."""
+    if file.seek(0, os.SEEK_END):
+        file.seek(-1, os.SEEK_END)
+        if file.read(1) != b"\n":
+            file.seek(0)
+            file.truncate(len(complete_lines(file.read())))
 
 
 def _entries(paths: Iterable[Path]) -> list[Entry]:

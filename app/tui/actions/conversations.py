@@ -162,13 +162,14 @@ class ConversationActions(AppBase):
         state = self.state
         lanes = set(state.lanes)
 
-        def read() -> tuple[Recording, list[Event]]:
-            recording = recorder.store_of(path).open(path)
-            return recording, list(events_of_lanes(recording, lanes))
+        def read() -> tuple[Recording, list[Event], int]:
+            store = recorder.store_of(path)
+            recording = store.open(path)
+            return recording, list(events_of_lanes(recording, lanes)), store.size(path)
 
         try:
-            recording, events = await run_in_background(read)
-            recorder.go_on(path)
+            recording, events, size = await run_in_background(read)
+            recorder.go_on(path, size)
         except (InputError, OSError) as error:
             state.opening = False
             self.take_questions_back()

@@ -36,7 +36,7 @@ def test_a_name_stays(store: Store, kept: Path) -> None:
     assert (entry.title, entry.turns, entry.changed) == ("Numbers", 1, before.changed)
     assert store.open(kept).title == "Numbers"
     recorder = Recorder(store, SETTINGS)
-    recorder.go_on(kept)
+    recorder.go_on(kept, store.size(kept))
     recorder.record(turn(1, "And on?", 9.0, 1))
     (entry,) = store.entries()
     assert (entry.title, entry.turns) == ("Numbers", 2)
