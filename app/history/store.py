@@ -16,7 +16,15 @@ import platformdirs
 from filelock import BaseFileLock, FileLock, Timeout
 from pydantic import TypeAdapter
 
-from app.history.log import complete_lines, is_name_line, name_line, name_of, read_log
+from app.history.log import (
+    complete_lines,
+    cut_log,
+    is_name_line,
+    name_line,
+    name_of,
+    read_log,
+    size_of,
+)
 from app.history.recording import Recording
 from app.text.files import write_atomically
 from decoding.errors import InputError
@@ -126,32 +134,21 @@ class Store:
         return file
 
     def size(self, path: Path) -> int:
-        """The size of a conversation's complete lines in bytes, without those that name it."""
-        lines = complete_lines(path.read_bytes()).splitlines(keepends=True)
-        return sum(len(line) for line in lines if not is_name_line(line))
+        """The `size_of` a conversation's log."""
+        return size_of(path.read_bytes())
 
     def cut(self, path: Path, size: int) -> bytes:
         """Shorten the file to an earlier `size`, and return what was cut off; its name stays. An
         empty file is not kept."""
         data = path.read_bytes()
-        if not size:
+        kept, cut = cut_log(data, size)
+        if not kept:
             path.unlink()
-            return data
-        end, left, names, removed = 0, size, list[bytes](), list[bytes]()
-        for line in data.splitlines(keepends=True):
-            if is_name_line(line):
-                names.append(line)
-                end += len(line) if left else 0
-            else:
-                part, rest = line[:left], line[left:]
-                left -= len(part)
-                end += len(part)
-                removed.append(rest)
-        os.truncate(path, end)
-        if names and data.rindex(names[-1]) >= end:
-            with path.open("ab") as file:
-                file.write(names[-1])
-        return b"".join(removed)
+        elif data.startswith(kept):
+            os.truncate(path, len(kept))  # which a full disk allows
+        else:
+            write_atomically(path, kept)  # with a name that was given later
+        return cut
 
     def open(self, path: Path) -> Recording:
         """Raises InputError if it is not a log."""

@@ -143,7 +143,7 @@ class Undo:
         recorder = self.app.recorder
         assert recorder is not None
         if now.path and then.size < now.size:
-            self._cut[now] = recorder.store_of(now.path).cut(now.path, then.size)
+            self._cut[now] = recorder.cut(now.path, then.size)
         elif then.path:
             with recorder.store_of(then.path).append_to(then.path) as file:
                 file.write(self._cut[then])

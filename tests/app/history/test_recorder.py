@@ -242,6 +242,49 @@ def test_after_a_failed_write_it_goes_on_in_memory(store: Store, recorder: Recor
     assert saved.read_bytes() == whole and len(store.entries()) == 1
 
 
+def test_undo_in_a_conversation_with_a_name_where_the_disk_is_full(
+    store: Store, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    recorder.record([LOADED, *turn(0, "Count!", 1.0, 0)])
+    assert recorder.path
+    store.rename(recorder.path, "Numbers")
+    one = recorder.size
+    recorder.close()
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "append_to", full)
+        recorder.record(turn(1, "And on?", 20.0, 1))
+    path = recorder.path
+    assert recorder.size == recorder.store_of(path).size(path)
+    recorder.cut(path, one)
+    found = recorder.store_of(path).open(path)
+    assert (found.title, len(found.turns), recorder.size) == ("Numbers", 1, one)
+
+
+def test_a_name_that_comes_back_is_written_before_the_turn_is_gone(
+    store: Store, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorder.record([LOADED, *turn(0, "Count!", 1.0, 0)])
+    path, one = recorder.path, recorder.size
+    assert path
+    recorder.record(turn(1, "And on?", 20.0, 1))
+    store.rename(path, "Numbers")
+    before = path.read_bytes()
+    with monkeypatch.context() as patch:
+        patch.delattr(os, "replace")  # the power goes
+        with pytest.raises(AttributeError):
+            recorder.cut(path, one)
+    assert path.read_bytes() == before
+    recorder.cut(path, one)
+    recorder.record(turn(1, "Once more?", 30.0, 1))  # into the new file
+    found = store.open(path)
+    prompts = [each.started.prompt for each in found.turns]
+    assert (found.title, prompts) == ("Numbers", ["Count!", "Once more?"])
+    assert recorder.size == store.size(path)
+
+
 def test_broken_files_are_named_and_passed_over(store: Store, kept: Path) -> None:
     entries = store.entries()
     whole = kept.read_bytes()
