@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -172,8 +173,9 @@ class Store:
 
     def restore(self, entry: Entry, data: bytes) -> None:
         """Undo a deletion, also of its position in the list."""
-        entry.path.touch(0o600, exist_ok=False)
-        entry.path.write_bytes(data)
+        if entry.path.exists():
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+        write_atomically(entry.path, data)  # after a full disk it can be tried again
         os.utime(entry.path, (entry.changed.timestamp(),) * 2)
 
     @contextmanager

@@ -100,6 +100,26 @@ def test_delete(store: Store, kept: Path) -> None:
     assert store.entries() == []
 
 
+def test_restoring_can_be_tried_again_after_a_full_disk(
+    store: Store, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (entry,) = store.entries()
+    content = store.delete(kept)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        patch.setattr(Path, "write_bytes", full)
+        with pytest.raises(OSError, match="No space"):
+            store.restore(entry, content)
+    store.restore(entry, content)
+    assert store.entries() == [entry] and kept.stat().st_mode & 0o077 == 0
+    with pytest.raises(FileExistsError):
+        store.restore(entry, b"another")
+
+
 def test_names_of_files_are_never_used_twice(store: Store, kept: Path) -> None:
     now = datetime(2026, 11, 21, 10, 30, 5)
     assert (store.new_file(now).name, store.new_file(now).name) == (
