@@ -226,7 +226,8 @@ class AppBase(App[None]):
             state.show_notice(f"Taken back: press ↑ in the prompt to get it{waits}")
 
     def take_questions_back(self) -> None:
-        """Return them all; a notice that says why stays."""
+        """Return all queued questions to the prompt. A notice that says why they come back stays
+        in front of what is said about them."""
         why, seconds = self.state.notice, self.state.notice_seconds
         while self.state.queued:
             self.take_back()

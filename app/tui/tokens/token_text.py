@@ -144,7 +144,8 @@ class TokenText:
         return found
 
     def add_note(self, text: str, error: bool) -> None:
-        """Once, though a lane reports its end again when it can be compared."""
+        """Add a line of its own to the text, unless it is the last one already: a lane reports its
+        end again when it can be compared."""
         mark, style = ("✗ ", TokenStyle.ERROR) if error else ("· ", TokenStyle.NOTE)
         note = Span(f"\n{mark}{visible(text)}", style)
         if self.spans[-1:] != [note]:
