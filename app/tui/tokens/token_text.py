@@ -71,7 +71,9 @@ class TokenText:
         self.spans: list[Span] = []
         self.wrapper = Wrapper(80)
         self.stale = False  # `rewrap_turn` is due: reasoning has ended, and is folded
-        self._turns: list[int] = []  # the index of the first span of each turn, which begins a line
+        # The index of the first span of each turn, which begins a line. A lane that was added later
+        # has no earlier turns.
+        self._turns: dict[int, int] = {}
         self._folds: dict[int, int] = {}  # reasoning: from its first span to the one after its last
         self._tail = ""  # the end of the answer so far
         self._ranges: list[tuple[int, int]] = []  # the offsets of each span, end excluded
@@ -82,13 +84,14 @@ class TokenText:
 
     def begin_turn(self, turn: int, prompt: str, follows: str | None) -> None:
         """`rewrap_turn` is due after it."""
-        if turn < len(self._turns):
-            del self.spans[self._turns[turn] :]
-            del self._turns[turn:]
+        if replaced := [each for each in self._turns if each >= turn]:
+            del self.spans[self._turns[replaced[0]] :]
+            for each in replaced:
+                del self._turns[each]
         elif self.spans:
             self._add(Span("\n\n"))
         begin = len(self.spans)
-        self._turns.append(begin)
+        self._turns[turn] = begin
         self._folds = {first: end for first, end in self._folds.items() if end <= begin}
         self._tail = ""
         after = f"  (after {follows})" if follows else ""
@@ -185,7 +188,7 @@ class TokenText:
 
     @property
     def _begin(self) -> int:
-        return self._turns[-1] if self._turns else 0
+        return next(reversed(self._turns.values()), 0)
 
     def is_shown(self, index: int) -> bool:
         """Whether span number `index` is a token of the last turn that is shown."""

@@ -79,12 +79,11 @@ MODES = st.sampled_from(["colour", "glyphs", "plain"])
 def test_a_conversation_that_grows_or_has_a_turn_replaced_wraps_like_the_whole(
     turns: list[tuple[int, list[tuple[str, TokenFate]], bool]], width: int, mode: RenderMode
 ) -> None:
-    body, count = TokenText(), 0
+    body = TokenText()
     body.options, body.hint = DisplayOptions(mode), "ask"
     body.rewrap(width)
     for number, answer, noted in turns:
-        count = min(number, count) + 1
-        body.begin_turn(count - 1, "why?", None)
+        body.begin_turn(number, "why?", None)
         body.rewrap_turn()
         for text, fate in answer:
             body.add_token(token(text, fate))
