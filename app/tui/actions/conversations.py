@@ -128,7 +128,8 @@ class ConversationActions(AppBase):
             return
         if entry.path == self.recorder.path:
             if self.state.busy:
-                raise InputError(self.state.busy)
+                what = "opened" if self.state.opening else "answered"
+                raise InputError(f"It is still being {what}")
             self.action_new_conversation()
         self.deleted[entry] = self.store.delete(entry.path)
 

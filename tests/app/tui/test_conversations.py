@@ -440,7 +440,7 @@ async def test_the_current_conversation_may_be_deleted_once_answered(store: Stor
         events = turn(0, "Count!", 1.0, 0)
         await stage.tell(*events[:3])
         await stage.press("f3", "d", "d")
-        assert "Still answering: Esc stops it" in stage.text and len(store.entries()) == 1
+        assert "It is still being answered" in stage.text and len(store.entries()) == 1
         await stage.tell(*events[3:])
         await stage.press("d", "d", "escape")
         assert store.entries() == [] and "Four" not in stage.text
@@ -514,7 +514,7 @@ async def test_keys_are_handled_while_a_conversation_is_shown(
         assert "Tokens" in stage.text and stage.app.state.opening
         await stage.tell(LanesChanged(LOADED.lanes[:1]))  # which waits
         assert len(stage.app.state.lanes) == 3
-        with pytest.raises(InputError, match="Still opening"):
+        with pytest.raises(InputError, match="still being opened"):
             stage.app.delete_conversation(store.entries()[0])
         stage.app.keep_for_next_time()
         assert kept.read_bytes() == content  # its settings are not those of the screen yet
