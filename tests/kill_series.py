@@ -141,7 +141,7 @@ def conversation(chance: random.Random, root: Path) -> list[str]:
     before = store.open(path)
     recorder = Recorder(store, SETTINGS)
     recorder.record([LOADED])
-    recorder.go_on(path)  # whoever held it is dead
+    recorder.go_on(path, store.size(path))  # whoever held it is dead
     number = len(before.turns) + 1000
     recorder.record(turn(number, "And on?", 1e6, number))
     recorder.close()

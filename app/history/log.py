@@ -60,7 +60,6 @@ def name_line(name: str) -> bytes:
 
 
 def is_name_line(line: bytes) -> bool:
-    """A name may be given at any time: its line is no part of what is undone."""
     return line.startswith(b'["name"')
 
 
@@ -98,6 +97,30 @@ def read_event(name: str, value: dict[str, Any]) -> Event:
 def complete_lines(data: bytes) -> bytes:
     """Drop an unfinished last line."""
     return data[: data.rfind(b"\n") + 1]
+
+
+def size_of(data: bytes) -> int:
+    """The size of a log's complete lines, without those that name it: a name may be given at any
+    time, and is no part of what is undone."""
+    lines = complete_lines(data).splitlines(keepends=True)
+    return sum(len(line) for line in lines if not is_name_line(line))
+
+
+def cut_log(data: bytes, size: int) -> tuple[bytes, bytes]:
+    """A log as it was at an earlier `size_of`, but with its present name; and what is cut off. Of
+    one that is cut off as a whole nothing stays."""
+    if not size:
+        return b"", data
+    kept, cut, renamed = list[bytes](), list[bytes](), b""
+    for line in data.splitlines(keepends=True):
+        if is_name_line(line) and size <= 0:
+            renamed = line
+        elif size > 0:
+            kept.append(line)
+            size -= 0 if is_name_line(line) else len(line)
+        else:
+            cut.append(line)
+    return b"".join([*kept, renamed]), b"".join(cut)
 
 
 def is_log(data: bytes) -> bool:

@@ -79,6 +79,17 @@ class Recorder:
         """Where a conversation of this session is."""
         return self._unsaved if path in self._unsaved else self.store
 
+    def cut(self, path: Path, size: int) -> bytes:
+        """Shorten a conversation of this session to an earlier `LogStore.size`, and return what was
+        cut off. Raises OSError."""
+        present = path == self.path
+        if present:
+            self._close_file()  # another file may take its place
+        cut = self.store_of(path).cut(path, size)
+        if present:
+            self.size = size
+        return cut
+
     def _lines(self, events: Iterable[Event]) -> list[bytes]:
         lines: list[bytes] = []
         for event in events:
@@ -106,13 +117,12 @@ class Recorder:
         self.path, self.problem, self._in_turn, self.size = None, None, False, 0
         self._headed = False
 
-    def go_on(self, path: Path) -> None:
-        """Continue the conversation in this file with the next turn. Raises InputError, and changes
-        nothing, if another window has it open."""
-        store = self.store_of(path)
-        claim = store.claim(path)
+    def go_on(self, path: Path, size: int) -> None:
+        """Continue the conversation in this file, which has this `LogStore.size`, with the next
+        turn. Raises InputError, and changes nothing, if another window has it open."""
+        claim = self.store_of(path).claim(path)
         self.begin()
-        self.path, self._lock, self.size = path, claim, store.size(path)
+        self.path, self._lock, self.size = path, claim, size
         self._headed = True
 
     def leave(self, left: LeftWith) -> None:
@@ -122,11 +132,15 @@ class Recorder:
                 self._write(left_line(left))
 
     def close(self) -> None:
-        if self._file is not None:
-            self._file.close()
+        self._close_file()
         if self._lock is not None:
             self._lock.release()
-        self._file, self._lock, self._loaded_written = None, None, False
+        self._lock, self._loaded_written = None, False
+
+    def _close_file(self) -> None:
+        if self._file is not None:
+            self._file.close()
+        self._file = None
 
     def _heading(self) -> list[bytes]:
         """The lines before the first turn that this recorder writes to the file."""
@@ -154,6 +168,7 @@ class Recorder:
     def _move_to_memory(self) -> None:
         """With what was written before. The file keeps the turns that are whole."""
         saved = b""
+        self._close_file()
         if self.path is not None:
             with suppress(OSError):
                 self.store.cut(self.path, self.size)  # what was written of the last lines

@@ -6,7 +6,7 @@ from datetime import datetime
 from io import BytesIO
 from pathlib import Path
 
-from app.history.log import read_log
+from app.history.log import cut_log, read_log, size_of
 from app.history.recording import Recording
 
 
@@ -38,13 +38,15 @@ class SessionStore:
         return log
 
     def size(self, path: Path) -> int:
-        return len(self._logs[path].getbuffer())
+        return size_of(self._logs[path].getvalue())
 
     def cut(self, path: Path, size: int) -> bytes:
         log = self._logs[path]
-        end = log.getvalue()[size:]
-        log.truncate(size)
-        return end
+        kept, cut = cut_log(log.getvalue(), size)
+        log.seek(0)
+        log.truncate()
+        log.write(kept)
+        return cut
 
     def open(self, path: Path) -> Recording:
         return read_log(self._logs[path].getvalue(), path)

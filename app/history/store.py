@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +17,15 @@ import platformdirs
 from filelock import BaseFileLock, FileLock, Timeout
 from pydantic import TypeAdapter
 
-from app.history.log import complete_lines, is_name_line, name_line, name_of, read_log
+from app.history.log import (
+    complete_lines,
+    cut_log,
+    is_name_line,
+    name_line,
+    name_of,
+    read_log,
+    size_of,
+)
 from app.history.recording import Recording
 from app.text.files import write_atomically
 from decoding.errors import InputError
@@ -118,39 +127,29 @@ class Store:
         self.remember(UNSENT, json.dumps(texts, ensure_ascii=False) if texts else "")
 
     def append_to(self, path: Path) -> BinaryIO:
-        """Unbuffered. A last line that was never finished is cut off."""
-        if path.exists():
-            os.truncate(path, len(complete_lines(path.read_bytes())))
+        """Open a conversation's file to append to it, without buffering. A last line that was never
+        finished is cut off."""
         path.touch(0o600)  # of a conversation that was cut to nothing there is none
-        return path.open("ab", buffering=0)
+        file = path.open("a+b", buffering=0)
+        _cut_unfinished_line(file)
+        return file
 
     def size(self, path: Path) -> int:
-        """In bytes, without the lines that name it."""
-        lines = path.read_bytes().splitlines(keepends=True)
-        return sum(len(line) for line in lines if not is_name_line(line))
+        """The `size_of` a conversation's log."""
+        return size_of(path.read_bytes())
 
     def cut(self, path: Path, size: int) -> bytes:
         """Shorten the file to an earlier `size`, and return what was cut off; its name stays. An
         empty file is not kept."""
         data = path.read_bytes()
-        if not size:
+        kept, cut = cut_log(data, size)
+        if not kept:
             path.unlink()
-            return data
-        end, left, names, removed = 0, size, list[bytes](), list[bytes]()
-        for line in data.splitlines(keepends=True):
-            if is_name_line(line):
-                names.append(line)
-                end += len(line) if left else 0
-            else:
-                part, rest = line[:left], line[left:]
-                left -= len(part)
-                end += len(part)
-                removed.append(rest)
-        os.truncate(path, end)
-        if names and data.rindex(names[-1]) >= end:
-            with path.open("ab") as file:
-                file.write(names[-1])
-        return b"".join(removed)
+        elif data.startswith(kept):
+            os.truncate(path, len(kept))  # which a full disk allows
+        else:
+            write_atomically(path, kept)  # with a name that was given later
+        return cut
 
     def open(self, path: Path) -> Recording:
         """Raises InputError if it is not a log."""
@@ -160,8 +159,8 @@ class Store:
         """Rename it without changing its position in the list."""
         times = path.stat()
         with self._held(path), path.open("r+b") as file:
-            file.truncate(len(complete_lines(file.read())))
-            file.seek(0, 2)
+            _cut_unfinished_line(file)
+            file.seek(0, os.SEEK_END)
             file.write(name_line(name))
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
@@ -174,8 +173,9 @@ class Store:
 
     def restore(self, entry: Entry, data: bytes) -> None:
         """Undo a deletion, also of its position in the list."""
-        entry.path.touch(0o600, exist_ok=False)
-        entry.path.write_bytes(data)
+        if entry.path.exists():
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+        write_atomically(entry.path, data)  # after a full disk it can be tried again
         os.utime(entry.path, (entry.changed.timestamp(),) * 2)
 
     @contextmanager
@@ -186,6 +186,16 @@ class Store:
             yield
         finally:
             lock.release()
+
+
+def _cut_unfinished_line(file: BinaryIO) -> None:
+    """Cut off a last line that a crash has left without its end. Where there is none, only the last
+    byte is read: a log may have many megabytes."""
+    if file.seek(0, os.SEEK_END):
+        file.seek(-1, os.SEEK_END)
+        if file.read(1) != b"\n":
+            file.seek(0)
+            file.truncate(len(complete_lines(file.read())))
 
 
 def _entries(paths: Iterable[Path]) -> list[Entry]:

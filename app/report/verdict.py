@@ -133,8 +133,9 @@ def baseline(scores: Sequence[LaneScore]) -> LaneScore | None:
 
 
 def ranking(scores: Sequence[LaneScore]) -> Callable[[LaneScore], float]:
-    """What the fastest has most of: speedups, which are of the time in which both ran, so that what
-    disturbs the machine later is no matter; speeds if a lane has no speedup."""
+    """Return the figure that ranks these lanes, the largest first. It is the speedup, which is
+    measured while both ran, so that what disturbs the machine later is no matter; if a lane has no
+    speedup, it is the speed."""
     if all(each.speedup for each in scores):
         return _speedup
     return _speed

@@ -196,9 +196,11 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
     async def pump(self) -> None:
         """Handle the engine's events. Labels are updated four times a second while rounds arrive,
         everything else at once. A slow terminal gets larger batches."""
-        if has_backlog(self._driver):
-            return
-        events = self.engine.drain()
+        if not (has_backlog(self._driver) or self.handling.locked()):
+            async with self.handling:
+                await self._handle(self.engine.drain())
+
+    async def _handle(self, events: list[Event]) -> None:
         self._listen(events)
         if any(isinstance(event, ENDS_SLOW_MOTION) for event in events):
             self.end_slow_motion()

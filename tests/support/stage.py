@@ -12,6 +12,7 @@ from textual.pilot import Pilot
 
 from app.engine.events import Event, Finished, LaneInfo, Loaded, RunFinished, RunStarted
 from app.tui.app import SpecchatApp
+from app.tui.screens.lanes_layout import LanesLayout
 from app.tui.widgets.token_view import TokenView
 from tests.support import parsed_css  # noqa: F401
 from tests.support.quiet import FRAME, quiet
@@ -53,7 +54,7 @@ class Stage:
         for key in keys:
             await self.pilot.press(key)
             await quiet()
-            while not self.app.main.idle:  # pane by pane, by a timer
+            while not restyled(self.app.main):  # pane by pane, by a timer
                 await self.pilot.pause(FRAME)
 
     async def type(self, text: str) -> None:
@@ -117,6 +118,12 @@ class Stage:
         """A pane's text as it is drawn."""
         view = self.view(number)
         return [view.render_line(y).text.rstrip() for y in range(view.size.height)]
+
+
+def restyled(screen: LanesLayout) -> bool:
+    """Whether all visible panes have the current display options."""
+    panes = (pane for pane in screen.grid.panes if pane.visible_text)
+    return all(pane.view.display_options == screen.display_options for pane in panes)
 
 
 def color_name(style: Style | None) -> str:

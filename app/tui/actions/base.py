@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import Lock
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -70,6 +71,7 @@ class AppBase(App[None]):
         self.advice: Mapping[str, Any] | None = None  # the last one on these models
         self.advised_on: object = None  # the `advice_settings` that it was measured with
         self.main = MainScreen(engine, state)
+        self.handling = Lock()  # of events: the engine's come after those of a recording
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         return [*super().get_line_filters(), self._drawn_text]
@@ -224,7 +226,8 @@ class AppBase(App[None]):
             state.show_notice(f"Taken back: press ↑ in the prompt to get it{waits}")
 
     def take_questions_back(self) -> None:
-        """Return them all; a notice that says why stays."""
+        """Return all queued questions to the prompt. A notice that says why they come back stays
+        in front of what is said about them."""
         why, seconds = self.state.notice, self.state.notice_seconds
         behind = len(self.state.queued) - (not self.main.prompt.text)  # the text in the prompt
         while self.state.queued:

@@ -87,7 +87,8 @@ class ConversationActions(AppBase):
                 if self.theme != self.first_theme:
                     self.store.remember(THEME, self.theme)
         left = self._settings_now()
-        if self.recorder and self.state.turns and left != self.known_settings:
+        shown = self.state.turns and not self.state.opening
+        if self.recorder and shown and left != self.known_settings:
             self.recorder.leave(left)
             self.known_settings = left
 
@@ -126,8 +127,9 @@ class ConversationActions(AppBase):
         if self.recorder is None or self.store is None:
             return
         if entry.path == self.recorder.path:
-            if self.state.running:
-                raise InputError("It is still being answered")
+            if self.state.busy:
+                what = "opened" if self.state.opening else "answered"
+                raise InputError(f"It is still being {what}")
             self.action_new_conversation()
         self.deleted[entry] = self.store.delete(entry.path)
 
@@ -161,25 +163,27 @@ class ConversationActions(AppBase):
         state = self.state
         lanes = set(state.lanes)
 
-        def read() -> tuple[Recording, list[Event]]:
-            recording = recorder.store_of(path).open(path)
-            return recording, list(events_of_lanes(recording, lanes))
+        def read() -> tuple[Recording, list[Event], int]:
+            store = recorder.store_of(path)
+            recording = store.open(path)
+            return recording, list(events_of_lanes(recording, lanes)), store.size(path)
 
         try:
-            recording, events = await run_in_background(read)
-            recorder.go_on(path)
+            recording, events, size = await run_in_background(read)
+            recorder.go_on(path, size)
         except (InputError, OSError) as error:
             state.opening = False
             self.take_questions_back()
             self.show_notice(str(error))
         else:
-            self.call_later(self._show_recording, recording, events, message)
+            async with self.handling:
+                await self._show_recording(recording, events, message)
 
     async def _show_recording(
         self, recording: Recording, events: list[Event], message: str | None
     ) -> None:
         """Replay all events at once. A lane's rounds are added to its pane together, which halves
-        the time; between lanes the screen draws and handles keys. Lanes may have been removed."""
+        the time; between turns the screen draws and handles keys. Lanes may have been removed."""
         state = self.state
         assert recording.loaded is not None and state.loaded is not None
         self.engine.send(Resume(recording.past(), recording.seed))
@@ -193,8 +197,9 @@ class ConversationActions(AppBase):
                 continue
             if isinstance(event, Finished) and event.lane in state.lanes:
                 self.main.grid.add_rounds(state.lanes[event.lane], rounds.pop(event.lane, 0))
-                await sleep(0)
             await self.handle_event(event)
+            if isinstance(event, RunFinished):
+                await sleep(0)
         if message is not None:  # of an undo, which keeps the seed
             if chosen not in (None, recording.seed):
                 self.change_seed(chosen)

@@ -66,15 +66,17 @@ class Undo:
             self.app.show_notice("The last undo or redo is still in progress")
             return
         if not state.loaded:
-            self.app.show_notice("Still loading")
+            self.app.show_notice(state.failure or "Still loading")
             return
         if change is None:
             self.app.show_notice("There is nothing to undo" if back else "There is nothing to redo")
             return
         now, then, what, is_turn = change
         changed = now.differences(then).keys()
-        if state.busy and (changed & {"models", "log"} or now.names != then.names):
-            self.app.show_notice(state.busy)
+        loads = "models" in changed  # which starts an engine that has ended again
+        why = state.busy or ("" if loads else state.ended)
+        if why and (loads or "log" in changed or now.names != then.names):
+            self.app.show_notice(why)
             return
         try:
             for entry in now.deleted - then.deleted:
@@ -91,7 +93,7 @@ class Undo:
         self.stack.begin(back, then, time.monotonic())
         message = self.describe(what, back)
         self._change_settings(then)
-        if "models" in changed:
+        if loads:
             self._change_models(then, message)
         else:
             self._change_lanes(now, then, message)
@@ -145,7 +147,7 @@ class Undo:
         recorder = self.app.recorder
         assert recorder is not None
         if now.path and then.size < now.size:
-            self._cut[now] = recorder.store_of(now.path).cut(now.path, then.size)
+            self._cut[now] = recorder.cut(now.path, then.size)
         elif then.path:
             with recorder.store_of(then.path).append_to(then.path) as file:
                 file.write(self._cut[then])

@@ -80,13 +80,22 @@ def introduction(info: LaneInfo) -> str:
     return "\n".join(filter(None, (STRATEGIES[info.strategy].summary, info.note)))
 
 
+def gamma_in_title(lane: LaneState, effective: Params) -> str:
+    """γ4; γauto, and once that has chosen γa4, or γa off where it drafts nothing; "" for a strategy
+    that does not draft."""
+    gamma, now = lane.gamma(effective), lane.draft_length
+    if gamma == "auto" and now is not None:
+        return f"γa{now or ' off'}"
+    return "" if gamma is None else f"γ{gamma}"
+
+
 def settings_in_title(lane: LaneState, effective: Params) -> list[str]:
     """Its gamma, and a star after each override: γ4, γ2* T0.8*, or * alone. `effective`: the
     settings in force."""
     overrides = lane.info.overrides
     facts = []
-    if (gamma := lane.gamma(effective)) is not None:
-        facts.append(f"γ{gamma}{'*' * ('gamma' in overrides)}")
+    if gamma := gamma_in_title(lane, effective):
+        facts.append(gamma + "*" * ("gamma" in overrides))
     if "temperature" in overrides:
         facts.append(f"T{effective.sampling.temperature:g}*")
     if lane.info.endpoint is not None:

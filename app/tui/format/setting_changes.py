@@ -68,5 +68,5 @@ def _in_force(lane: LaneState, params: Params) -> dict[str, str]:
 
 
 def _texts(lane: LaneState, effective: Params, specs: Iterable[SliderSpec]) -> dict[str, str]:
-    values = flat(effective) | {"gamma": lane.gamma_in(effective)}
+    values = flat(effective) | {"gamma": lane.gamma(effective)}
     return {spec.name: f"{spec.label} {spec.scale.text(values[spec.name])}" for spec in specs}

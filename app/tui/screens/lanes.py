@@ -181,7 +181,8 @@ class MainScreen(LanesLayout):
             self._focus_view(pane)
 
     def _focus_view(self, pane: LanePane) -> None:
-        """As a click does, since a click on a tab or a row may be the cause."""
+        """Move the focus into a pane's text, or out of all if the pane is folded. From the prompt
+        nothing is scrolled, as after a click: a click on a tab or a row may be the cause."""
         self.set_focus(None if pane.folded else pane.view, scroll_visible=not self.writing)
 
     def _lead(self, name: str) -> None:

@@ -320,11 +320,6 @@ class LanesLayout(Screen[None]):
 
     # Display options: rewrapping a long answer takes some 20 ms, so panes take turns
 
-    @property
-    def idle(self) -> bool:
-        """Whether all visible panes have the current display options."""
-        return not self._restyling
-
     def _restyle_panes(self) -> None:
         """Update the pane in focus now, the others one by one."""
         pane, stale = self.pane_here, self._stale_panes

@@ -41,6 +41,7 @@ from app.tui.widgets.keyed_box import KeyedBox
 
 T = TypeVar("T")
 NAME_CHARACTERS = 60
+LOOK_SECONDS = 0.1  # for which an entry is highlighted before its folders are read
 PATH_BEGINS = ("/", os.sep, ".", "~")
 
 
@@ -160,11 +161,15 @@ class ModelsScreen(Dialog[ModelOptions | Fetch | None]):
         index = self._list.highlighted
         return None if index is None else self._entries[index]
 
-    def _in_background(self, group: str, act: Callable[[], T], then: Callable[[T], None]) -> None:
+    def _in_background(
+        self, group: str, act: Callable[[], T], then: Callable[[T], None], delay: float = 0.0
+    ) -> None:
         """Run `act` off the screen's thread, because disks may be slow, then `then` with its
-        result. A new request of a group cancels the old one; errors are shown in a line."""
+        result. A new request of a group cancels the old one; within its `delay` no thread of it has
+        begun. Errors are shown in a line."""
 
         async def work() -> None:
+            await asyncio.sleep(delay)
             try:
                 result = await run_in_background(act)
             except Exception as error:
@@ -269,6 +274,7 @@ class ModelsScreen(Dialog[ModelOptions | Fetch | None]):
                 "parts",
                 lambda: fill_in_drafters(options, there),
                 lambda found: self._show_drafters(found, there),
+                LOOK_SECONDS,
             )
 
     def _show_drafters(self, options: ModelOptions, elsewhere: list[CheckpointInfo]) -> None:

@@ -23,7 +23,7 @@ from app.strategies.strategy import DEFAULT_TREE, DYNAMIC_TREE, Strategy
 from app.text.token_event import TokenEvent
 from app.tui.state.growing import Growing, Same
 from decoding.cost.evidence import Evidence
-from decoding.params import Params, flat, with_settings
+from decoding.params import Gamma, Params, flat, with_settings
 from decoding.round import Round
 
 Settings = tuple[Any, ...]  # a tree and the values of a strategy's settings
@@ -143,29 +143,26 @@ class LaneState:
         """The run's settings with the lane's overrides."""
         return with_settings(params, self.info.overrides)
 
-    def gamma(self, effective: Params) -> str | None:
-        """The gamma in force under its `effective` settings. For "auto" it is "a" and the length of
-        the newest round's draft, "a off" where rounds draft nothing, or after the run the most
-        frequent one, because the last rounds are cut short. None for a strategy that does not
-        draft."""
-        gamma = self.gamma_in(effective)
-        if gamma != "auto" or not self.round_events:
-            return gamma
-        if self.phase is Phase.RUNNING:
-            before, newest = self.round_events[-2:][0].round, self.round_events[-1].round
-            # The last may have had no room.
-            now = self._reachable(_draft_length(newest) or _draft_length(before))
-        else:
-            now = self._most_frequent(_draft_length)
-        return f"a{now or ' off'}"
-
-    def gamma_in(self, effective: Params) -> str | None:
-        """The gamma that the lane's settings give; limited by the depth of a static tree."""
+    def gamma(self, effective: Params) -> Gamma:
+        """The gamma that the lane's `effective` settings give, limited by the depth of a static
+        tree; None for a strategy that does not draft."""
         if not self.info.default_gamma:
             return None
         if effective.gamma is None:
-            return str(self.info.trees.get(self.tree, self.info.default_gamma))
-        return "auto" if effective.gamma == "auto" else str(self._reachable(effective.gamma))
+            return self.info.trees.get(self.tree, self.info.default_gamma)
+        return "auto" if effective.gamma == "auto" else self._reachable(effective.gamma)
+
+    @property
+    def draft_length(self) -> int | None:
+        """The length of the newest round's draft; after the run the most frequent one, because the
+        last rounds are cut short. None before the first round."""
+        if not self.round_events:
+            return None
+        if self.phase is Phase.RUNNING:
+            before, newest = self.round_events[-2:][0].round, self.round_events[-1].round
+            # The last may have had no room.
+            return self._reachable(_draft_length(newest) or _draft_length(before))
+        return self._most_frequent(_draft_length)
 
     def _reachable(self, gamma: int) -> int:
         """No larger gamma makes a difference to a drafter of one pass, which has so many heads, or
@@ -175,9 +172,9 @@ class LaneState:
 
     def usual_gamma(self, params: Params) -> int:
         """The gamma in force as a number; for "auto" the most frequent one of the newest rounds."""
-        gamma = self.gamma_in(self.effective_params(params))
+        gamma = self.gamma(self.effective_params(params))
         if gamma != "auto":
-            return int(gamma or 0)
+            return gamma or 0
         return self._most_frequent(lambda record: record.gamma)
 
     def _most_frequent(self, length: Callable[[Round], int]) -> int:

@@ -89,8 +89,9 @@ class SessionRuns:
         )
 
     def timed_like(self, lane: LaneState, prompt: PromptKey | None = None) -> tuple[LaneRun, ...]:
-        """Those whose speeds count: with the last one's schedule, as lanes share the machine's time
-        in a race, and not stopped; if there are any, only those that nothing has disturbed."""
+        """The lane's runs whose speeds can be compared with its last one's. They had the same
+        schedule, because lanes share the machine's time in a race, and were not stopped. Runs that
+        something has disturbed count only if there are no others."""
         runs = tuple(run for run in self._scheduled_like(lane, prompt) if not run.stopped)
         return tuple(run for run in runs if not run.disturbed) or runs
 

@@ -218,7 +218,8 @@ class UndoStack:
         self._apart = True
 
     def extend_timeout(self, now: float) -> None:
-        """While models are being loaded, which may take long."""
+        """Give the undo or redo in progress its whole time again, because models are being loaded,
+        which may take long."""
         self._until = now + TIMEOUT_SECONDS
 
     def cancel(self) -> None:

@@ -70,8 +70,10 @@ class TokenText:
         self.hint = ""  # shown while there is no text
         self.spans: list[Span] = []
         self.wrapper = Wrapper(80)
-        self.stale = False  # `rewrap` is due: reasoning has ended, and is folded
-        self._turns: list[int] = []  # the index of the first span of each turn
+        self.stale = False  # `rewrap_turn` is due: reasoning has ended, and is folded
+        # The index of the first span of each turn, which begins a line. A lane that was added later
+        # has no earlier turns.
+        self._turns: dict[int, int] = {}
         self._folds: dict[int, int] = {}  # reasoning: from its first span to the one after its last
         self._tail = ""  # the end of the answer so far
         self._ranges: list[tuple[int, int]] = []  # the offsets of each span, end excluded
@@ -81,18 +83,20 @@ class TokenText:
     # What comes in
 
     def begin_turn(self, turn: int, prompt: str, follows: str | None) -> None:
-        """`rewrap` is due after it."""
-        if turn < len(self._turns):
-            del self.spans[self._turns[turn] :]
-            del self._turns[turn:]
+        """`rewrap_turn` is due after it."""
+        if replaced := [each for each in self._turns if each >= turn]:
+            del self.spans[self._turns[replaced[0]] :]
+            for each in replaced:
+                del self._turns[each]
+        elif self.spans:
+            self._add(Span("\n\n"))
         begin = len(self.spans)
-        self._turns.append(begin)
+        self._turns[turn] = begin
         self._folds = {first: end for first, end in self._folds.items() if end <= begin}
         self._tail = ""
-        head = "\n\n" if self.spans else ""
         after = f"  (after {follows})" if follows else ""
         lines = cut(visible(prompt), PROMPT_CHARACTERS).replace("\n", "\n  ")
-        self.spans.append(Span(f"{head}› {lines}{after}\n", TokenStyle.PROMPT))
+        self.spans.append(Span(f"› {lines}{after}\n", TokenStyle.PROMPT))
 
     def add_first(self, event: Prefilled) -> None:
         self.add_token(event.first, event)
@@ -123,7 +127,8 @@ class TokenText:
             self.stale = self.options.fold_reasoning
 
     def renew_sources(self, first: Prefilled, rounds: Sequence[RoundFinished]) -> None:
-        """Replace the last turn's events by those with probabilities. `rewrap` is due after it."""
+        """Replace the last turn's events by those with probabilities. `rewrap_turn` is due after
+        it."""
         for index in range(self._begin, len(self.spans)):
             if token := self.spans[index].token:
                 source = first if token.round < 0 else rounds[token.round]
@@ -142,7 +147,8 @@ class TokenText:
         return found
 
     def add_note(self, text: str, error: bool) -> None:
-        """Once, though a lane reports its end again when it can be compared."""
+        """Add a line of its own to the text, unless it is the last one already: a lane reports its
+        end again when it can be compared."""
         mark, style = ("✗ ", TokenStyle.ERROR) if error else ("· ", TokenStyle.NOTE)
         note = Span(f"\n{mark}{visible(text)}", style)
         if self.spans[-1:] != [note]:
@@ -182,7 +188,7 @@ class TokenText:
 
     @property
     def _begin(self) -> int:
-        return self._turns[-1] if self._turns else 0
+        return next(reversed(self._turns.values()), 0)
 
     def is_shown(self, index: int) -> bool:
         """Whether span number `index` is a token of the last turn that is shown."""
@@ -228,13 +234,22 @@ class TokenText:
     def rewrap(self, width: int) -> None:
         """Wrap everything again: the width, the display options or the text has changed."""
         self.wrapper = Wrapper(width)
-        self.stale = False
-        self._ranges.clear()
-        self._glyphs = self._held = ""
-        for index in range(len(self.spans)):
-            self._flow(index)
+        self._flow_from(0)
         if not self.spans:
             self.wrapper.feed(visible(self.hint), TokenStyle.NOTE)
+
+    def rewrap_turn(self) -> None:
+        """Wrap the last turn again: its text has changed, and that before it has not."""
+        begin = self._begin
+        self.wrapper.cut(self._ranges[begin - 1][1] if begin else 0)
+        self._flow_from(begin)
+
+    def _flow_from(self, begin: int) -> None:
+        del self._ranges[begin:]
+        self._glyphs = self._held = ""
+        self.stale = False
+        for index in range(begin, len(self.spans)):
+            self._flow(index)
 
     def _add(self, span: Span) -> None:
         self.spans.append(span)

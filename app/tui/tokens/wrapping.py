@@ -113,6 +113,13 @@ class Wrapper:
             else:
                 self._add(Cluster(char, style, cells))
 
+    def cut(self, offset: int) -> None:
+        """Forget the characters from number `offset` on, with which a line begins."""
+        del self.closed[self.line_at(offset) :]
+        self.fed = self._start = offset
+        self._open = []
+        self._cells = self._break_at = 0
+
     def _add(self, cluster: Cluster) -> None:
         line = self._open
         if cluster.text == " ":

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 from rich.segment import Segment
 from rich.style import Style
@@ -52,7 +53,7 @@ class TextView(ScrollView, can_focus=True):
         it continues, if that is another one."""
         self.body.begin_turn(turn, prompt, follows)
         self._follow = True
-        self.rewrap()
+        self._rewrap_turn()
 
     def add_first(self, event: Prefilled) -> None:
         before = len(self.body.wrapper)
@@ -69,7 +70,7 @@ class TextView(ScrollView, can_focus=True):
     def renew_sources(self, first: Prefilled, rounds: Sequence[RoundFinished]) -> None:
         """Replace the last turn's events by those with probabilities."""
         self.body.renew_sources(first, rounds)
-        self.rewrap()
+        self._rewrap_turn()
 
     def add_note(self, text: str, *, error: bool = False) -> None:
         before = len(self.body.wrapper)
@@ -111,7 +112,7 @@ class TextView(ScrollView, can_focus=True):
         """Repaint the lines that changed since there were `before` of them, including the one that
         was open then."""
         if self.body.stale:
-            self.rewrap()
+            self._rewrap_turn()
             return
         lines = len(self.body.wrapper)
         if lines == before:
@@ -126,13 +127,19 @@ class TextView(ScrollView, can_focus=True):
         return self.scrollable_content_region.width or self.body.wrapper.width
 
     def rewrap(self) -> None:
-        """Wrap everything again: the width or the display options have changed. The text at the top
-        stays there, unless the end is followed."""
+        """Wrap everything again: the width or the display options have changed."""
+        self._wrap(partial(self.body.rewrap, self._columns))
+
+    def _rewrap_turn(self) -> None:
+        self._wrap(self.body.rewrap_turn)
+
+    def _wrap(self, wrap: Callable[[], None]) -> None:
+        """The text at the top stays there, unless the end is followed."""
         wrapper = self.body.wrapper
         top = wrapper[min(self.scroll_offset.y, len(wrapper) - 1)].start
         span = self.body.span_at(top)
         within = 0 if span is None else top - self.body.range_of(span)[0]
-        self.body.rewrap(self._columns)
+        wrap()
         self._strips.clear()
         self._find()
         self._grown()

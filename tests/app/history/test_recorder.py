@@ -186,9 +186,21 @@ def test_a_line_that_was_cut_short_is_left_out(store: Store, recorder: Recorder,
 
     again = Recorder(store, SETTINGS)  # another day
     again.record([LOADED])
-    again.go_on(path)
+    again.go_on(path, store.size(path))
     again.record(turn(1, "And on?", 3.0, 1))
     assert [told(each) for each in store.open(path).turns][1] == turn(1, "And on?", 3.0, 1)
+    assert again.size == store.size(path)
+
+
+def test_a_long_log_is_not_read_to_go_on_with_it(
+    store: Store, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorder, size = Recorder(store, SETTINGS), store.size(kept)
+    with monkeypatch.context() as patch:
+        patch.delattr(Path, "read_bytes")
+        recorder.go_on(kept, size)
+        recorder.record(turn(1, "And on?", 9.0, 1))
+    assert len(store.open(kept).turns) == 2 and recorder.size == store.size(kept)
 
 
 def test_a_turn_that_broke_is_no_turn(store: Store, recorder: Recorder) -> None:
@@ -217,7 +229,7 @@ def test_other_models_may_go_on(store: Store, kept: Path) -> None:
     recorder = Recorder(store, SETTINGS)
     other = LOADED.lanes[0]
     recorder.record([type(LOADED)("other", "cuda:0", "bfloat16", 1, 64, (other,))])
-    recorder.go_on(kept)
+    recorder.go_on(kept, store.size(kept))
     recorder.record([RunStarted(1, 1, "More", 2, 42, ("ar",)), RunFinished(1, False)])
     found = store.open(kept)
     assert found.loaded and found.loaded.target == "other"
@@ -252,6 +264,49 @@ def test_after_a_failed_write_it_goes_on_in_memory(store: Store, recorder: Recor
     found = recorder.store_of(recorder.path).open(recorder.path)
     assert [list(each.answers) for each in found.turns] == [["ar", "draft:gamma=2"]] * 2
     assert saved.read_bytes() == whole and len(store.entries()) == 1
+
+
+def test_undo_in_a_conversation_with_a_name_where_the_disk_is_full(
+    store: Store, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    recorder.record([LOADED, *turn(0, "Count!", 1.0, 0)])
+    assert recorder.path
+    store.rename(recorder.path, "Numbers")
+    one = recorder.size
+    recorder.close()
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "append_to", full)
+        recorder.record(turn(1, "And on?", 20.0, 1))
+    path = recorder.path
+    assert recorder.size == recorder.store_of(path).size(path)
+    recorder.cut(path, one)
+    found = recorder.store_of(path).open(path)
+    assert (found.title, len(found.turns), recorder.size) == ("Numbers", 1, one)
+
+
+def test_a_name_that_comes_back_is_written_before_the_turn_is_gone(
+    store: Store, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorder.record([LOADED, *turn(0, "Count!", 1.0, 0)])
+    path, one = recorder.path, recorder.size
+    assert path
+    recorder.record(turn(1, "And on?", 20.0, 1))
+    store.rename(path, "Numbers")
+    before = path.read_bytes()
+    with monkeypatch.context() as patch:
+        patch.delattr(os, "replace")  # the power goes
+        with pytest.raises(AttributeError):
+            recorder.cut(path, one)
+    assert path.read_bytes() == before
+    recorder.cut(path, one)
+    recorder.record(turn(1, "Once more?", 30.0, 1))  # into the new file
+    found = store.open(path)
+    prompts = [each.started.prompt for each in found.turns]
+    assert (found.title, prompts) == ("Numbers", ["Count!", "Once more?"])
+    assert recorder.size == store.size(path)
 
 
 def test_broken_files_are_named_and_passed_over(store: Store, kept: Path) -> None:
@@ -303,11 +358,16 @@ def test_another_window_that_has_it_open_is_not_disturbed(store: Store, kept: Pa
     window = Popen([sys.executable, "-c", HOLDER, str(kept)], stdin=PIPE, stdout=PIPE, text=True)
     assert window.stdin and window.stdout and window.stdout.readline() == "held\n"
     before, recorder = kept.read_bytes(), Recorder(store, SETTINGS)
-    for act in (recorder.go_on, store.delete, lambda path: store.rename(path, "Mine")):
+    acts = (
+        lambda: recorder.go_on(kept, 0),
+        lambda: store.delete(kept),
+        lambda: store.rename(kept, "Mine"),
+    )
+    for act in acts:
         with pytest.raises(InputError, match="open in another window"):
-            act(kept)
+            act()
     assert kept.read_bytes() == before and recorder.path is None
     window.kill()  # whatever its end, it holds nothing then
     window.communicate()
-    recorder.go_on(kept)
+    recorder.go_on(kept, store.size(kept))
     assert recorder.path == kept

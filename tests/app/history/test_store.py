@@ -36,7 +36,7 @@ def test_a_name_stays(store: Store, kept: Path) -> None:
     assert (entry.title, entry.turns, entry.changed) == ("Numbers", 1, before.changed)
     assert store.open(kept).title == "Numbers"
     recorder = Recorder(store, SETTINGS)
-    recorder.go_on(kept)
+    recorder.go_on(kept, store.size(kept))
     recorder.record(turn(1, "And on?", 9.0, 1))
     (entry,) = store.entries()
     assert (entry.title, entry.turns) == ("Numbers", 2)
@@ -98,6 +98,26 @@ def test_delete(store: Store, kept: Path) -> None:
     store.delete(kept)
     store.delete(kept)  # somebody else was faster
     assert store.entries() == []
+
+
+def test_restoring_can_be_tried_again_after_a_full_disk(
+    store: Store, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (entry,) = store.entries()
+    content = store.delete(kept)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        patch.setattr(Path, "write_bytes", full)
+        with pytest.raises(OSError, match="No space"):
+            store.restore(entry, content)
+    store.restore(entry, content)
+    assert store.entries() == [entry] and kept.stat().st_mode & 0o077 == 0
+    with pytest.raises(FileExistsError):
+        store.restore(entry, b"another")
 
 
 def test_names_of_files_are_never_used_twice(store: Store, kept: Path) -> None:

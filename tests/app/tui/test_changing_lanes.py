@@ -35,6 +35,19 @@ async def test_u_duplicates_the_lane_in_focus_and_texts_stay(play: Play) -> None
         assert stage.engine.asked(SetEnabled) == [SetEnabled("lookup", False)]
 
 
+async def test_an_answer_of_a_lane_that_came_later_is_replaced(play: Play) -> None:
+    async with play() as stage:
+        await stage.begin("Hello")
+        await stage.finish()
+        await stage.tell(LanesChanged(MORE))
+        for answer in ("Paris", "London"):
+            await stage.begin("And on?", 1, "ar", "draft#2")
+            await stage.tell(prefilled("draft#2", answer))
+            await stage.finish(1, "ar", "draft#2")
+        assert stage.view(3).body.kept_text()[0] == "› And on?\nLondon"
+        assert stage.view(1).body.kept_text()[0].count("And on?") == 1
+
+
 async def test_the_focus_is_where_it_was_when_a_copy_is_taken_back(play: Play) -> None:
     async with play() as stage:
         await stage.to_lane(2)

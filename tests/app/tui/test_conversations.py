@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -493,6 +494,33 @@ async def test_a_disk_that_hangs_leaves_the_keys_alone(
         await reopen(stage)
         assert "“Count!” continues here" in stage.text and stage.lines(1)[1] == "Four seven five"
         assert stage.engine.asked(Run) == [Run("h")]
+
+
+async def test_keys_are_handled_while_a_conversation_is_shown(
+    store: Store, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = asyncio.Event()
+
+    async def late(seconds: float) -> None:
+        await asyncio.wait_for(go_on.wait(), PATIENCE)
+
+    content = kept.read_bytes()
+    async with opened(store) as stage:
+        monkeypatch.setattr(conversations, "sleep", late)
+        await stage.press("f3", "enter")
+        await stage.until(lambda: stage.app.state.turns)
+        async with asyncio.timeout(PATIENCE / 2):
+            await stage.press("f1")
+        assert "Tokens" in stage.text and stage.app.state.opening
+        await stage.tell(LanesChanged(LOADED.lanes[:1]))  # which waits
+        assert len(stage.app.state.lanes) == 3
+        with pytest.raises(InputError, match="still being opened"):
+            stage.app.delete_conversation(store.entries()[0])
+        stage.app.keep_for_next_time()
+        assert kept.read_bytes() == content  # its settings are not those of the screen yet
+        go_on.set()
+        await reopen(stage)
+        assert len(stage.app.state.lanes) == 1
 
 
 async def test_exports(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from app.tui.screens.lanes import MainScreen
+from app.tui.screens.lanes_layout import RESTYLE_SECONDS
 from app.tui.widgets.text_view import TextView
 from tests.support.scripted import lane, prefilled, stepped
-from tests.support.stage import Play, Stage
+from tests.support.stage import Play, Stage, restyled
 
 NAMES = ("ar", "draft", "medusa", "eagle", "lookup", "draft-only")
 LANES = tuple(lane(name, gamma=4) for name in NAMES)
@@ -41,8 +42,9 @@ def places(stage: Stage, views: list[TextView]) -> list[int]:
 
 
 async def settled(stage: Stage) -> None:
-    while not stage.app.main.idle:
+    while not restyled(stage.app.main):
         await stage.pilot.pause(0.01)
+    await stage.pilot.pause(2 * RESTYLE_SECONDS)  # for more, were it due
 
 
 async def test_the_focused_pane_is_restyled_first_and_keys_work_between_the_others(

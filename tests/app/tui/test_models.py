@@ -231,6 +231,29 @@ async def test_the_cache_is_read_beside_the_screen(
         assert not isinstance(stage.app.screen, ModelsScreen)
 
 
+async def test_entries_that_are_passed_by_are_not_read(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = [CheckpointInfo(f"/hub/{name}", name, "model", 26_000_000, 8) for name in "xyz"]
+    read: list[str] = []
+
+    def completed(options: ModelOptions, elsewhere: list[CheckpointInfo]) -> ModelOptions:
+        read.append(str(options.target))
+        return options
+
+    monkeypatch.setattr(models, "cached_checkpoints", lambda: there)
+    monkeypatch.setattr(models, "fill_in_drafters", completed)
+    monkeypatch.setattr(models, "LOOK_SECONDS", PATIENCE)
+    async with play(library=LIBRARY) as stage:
+        await stage.press("f6")
+        await stage.until(lambda: "z  25 MiB" in stage.text)
+        await stage.press("end", "up", "up", "down")
+        monkeypatch.setattr(models, "LOOK_SECONDS", 0.0)
+        await stage.press("end")
+        await stage.until(lambda: "What drafts for it" in stage.text)
+        assert read == ["/hub/z"]
+
+
 async def test_enter_waits_for_the_list_of_cached_models(
     play: Play, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

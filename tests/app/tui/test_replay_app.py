@@ -11,7 +11,7 @@ from app.tui.replay.app import ReplayApp
 from app.tui.state.startup import Startup
 from app.tui.widgets.slider import Slider
 from tests.support.conversation import recording
-from tests.support.stage import Clock
+from tests.support.stage import Clock, restyled
 
 
 class Screen:
@@ -98,7 +98,7 @@ async def test_the_lens_and_the_token_panel_know_what_was_recorded() -> None:
         await screen.after(0.105)
         text = await screen.press("space", "l")
         assert "probability ≥.9 ≥.5 ≥.2 ≥.05 <.05" in text and "not recorded" in text
-        while not screen.app.main.idle:  # panes without the focus are coloured later
+        while not restyled(screen.app.main):  # panes without the focus are coloured later
             await screen.pilot.pause(0.01)
         pane = screen.app.main.grid.pane_of("draft:gamma=2")
         wrapper = pane.view.body.wrapper

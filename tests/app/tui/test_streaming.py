@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from app.engine.events import Finished, Metrics, RunFinished
+from app.engine.events import Finished, Metrics, ProbabilitiesComputed, RunFinished
 from app.tui.themes import DARK
-from app.tui.tokens.wrapping import TokenStyle
+from app.tui.tokens.wrapping import TokenStyle, Wrapper
 from tests.support.scripted import metrics, prefilled, stepped
 from tests.support.stage import Play, Stage, color_name
 
@@ -144,6 +144,32 @@ async def test_follows_the_end_until_the_user_scrolls_away(play: Play) -> None:
         await stage.press("end")
         await stage.tell(stepped("ar", [], [], "and\nmore\n"))
         assert view.scroll_offset.y == view.max_scroll_y
+
+
+async def test_only_the_last_turn_is_wrapped_again(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fed, feed = list[str](), Wrapper.feed
+
+    def counted(wrapper: Wrapper, text: str, style: TokenStyle) -> None:
+        fed.append(text)
+        feed(wrapper, text, style)
+
+    async with play() as stage:
+        first, reasoned = prefilled("draft", "<think>"), stepped("draft", ["</th", "ink>"], [], "!")
+        for turn in range(3):
+            await stage.begin(f"Question {turn}", turn, "draft")
+            await stage.tell(first)
+            if turn == 2:
+                monkeypatch.setattr(Wrapper, "feed", counted)
+            await stage.tell(reasoned)
+            await stage.finish(turn, "draft")
+        await stage.tell(ProbabilitiesComputed("draft", 2, None, (reasoned.round,)))
+        await stage.begin("Question 3", 3)
+        await stage.begin("Question 3", 3)  # again
+        assert "Question 0" in stage.view(2).body.kept_text()[0]
+        assert not [text for text in fed if "Question 0" in text or "Question 1" in text]
+        assert len([text for text in fed if "Question 2" in text]) == 2  # reasoning, probabilities
 
 
 async def test_a_resize_wraps_again_and_keeps_the_end(play: Play) -> None:

@@ -23,6 +23,7 @@ from app.engine.commands import (
     Turn,
 )
 from app.engine.events import (
+    EngineExited,
     Event,
     Finished,
     LaneInfo,
@@ -516,6 +517,42 @@ async def test_a_turn_that_can_t_be_cut_off_is_still_there(
         assert "There is nothing" in stage.text
         await reopen(stage, "ctrl+z")
         assert store.entries() == []
+
+
+async def test_a_turn_stays_once_the_engine_has_ended(store: Store) -> None:
+    async with opened(store) as stage:
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
+        await stage.tell(*turn(1, "And on?", 20.0, 1))
+        (entry,) = store.entries()
+        before = entry.path.read_bytes()
+        await stage.tell(EngineExited("killed"))
+        await reopen(stage, "ctrl+z")
+        assert "Undone" not in stage.text and "killed" in stage.text
+        assert entry.path.read_bytes() == before and stage.app.state.turns == 2
+        await stage.press("enter")  # loads the models again
+        await stage.tell(LOADED)
+        await reopen(stage, "ctrl+z")
+        assert "Undone: the last question" in stage.text and stage.app.state.turns == 1
+        recorder = stage.app.recorder
+        assert recorder and recorder.size == entry.path.stat().st_size < len(before)
+
+
+async def test_a_lane_that_was_added_stays_once_the_engine_has_ended(play: Play) -> None:
+    async with play() as stage:
+        more = (*LANES, lane("eagle", title="EAGLE"))
+        await stage.tell(LanesChanged(more), EngineExited("killed"))
+        await stage.press("escape", "g", "end")
+        await stage.press("ctrl+z")
+        assert stage.app.state.params == Params() and "Undone: gamma" in stage.text
+        await stage.press("ctrl+z")
+        assert not stage.engine.asked(SetLanes) and "Undone: adding" not in stage.text
+
+
+async def test_undo_where_nothing_could_be_loaded(play: Play) -> None:
+    async with play(load=False) as stage:
+        await stage.tell(LoadFailed("no such folder"))
+        await stage.press("ctrl+z")
+        assert "Still loading" not in stage.text
 
 
 async def test_a_name_that_was_given_meanwhile_stays(store: Store) -> None:

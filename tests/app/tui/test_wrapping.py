@@ -6,7 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from app.tui.tokens.token_text import DisplayOptions, RenderMode, TokenText
 from app.tui.tokens.wrapping import Line, TokenStyle, Wrapper
+from decoding.round import TokenFate
+from tests.support.scripted import token
 
 CHARS = st.sampled_from("ab -\nü日本。😀👩🇫🇷❤1 \u0301\u200d\ufe0f\u20e3\U0001f3fd\u200b")
 TEXTS = st.text(CHARS, max_size=60)
@@ -61,6 +64,41 @@ def test_no_line_is_wider_than_the_width(pieces: list[tuple[str, TokenStyle]], w
 def test_a_stream_wraps_like_the_whole(pieces: list[tuple[str, TokenStyle]], width: int) -> None:
     single = [(char, ink) for text, ink in pieces for char in text]
     assert wrapped(width, single) == wrapped(width, pieces)
+
+
+ANSWERS = st.lists(
+    st.tuples(TEXTS | st.sampled_from(["<think>", "</think>"]), st.sampled_from(TokenFate)),
+    max_size=6,
+)
+TURNS = st.lists(st.tuples(st.integers(0, 3), ANSWERS, st.booleans()), max_size=6)
+MODES = st.sampled_from(["colour", "glyphs", "plain"])
+
+
+@given(TURNS, WIDTHS, MODES)
+@settings(max_examples=200, deadline=None)
+def test_a_conversation_that_grows_or_has_a_turn_replaced_wraps_like_the_whole(
+    turns: list[tuple[int, list[tuple[str, TokenFate]], bool]], width: int, mode: RenderMode
+) -> None:
+    body = TokenText()
+    body.options, body.hint = DisplayOptions(mode), "ask"
+    body.rewrap(width)
+    for number, answer, noted in turns:
+        body.begin_turn(number, "why?", None)
+        body.rewrap_turn()
+        for text, fate in answer:
+            body.add_token(token(text, fate))
+        if noted:
+            body.add_note("stopped", error=False)
+        if body.stale:
+            body.rewrap_turn()
+    grown, ranges = lines_of(body), [body.range_of(index) for index in range(len(body.spans))]
+    body.rewrap(width)
+    assert lines_of(body) == grown
+    assert [body.range_of(index) for index in range(len(body.spans))] == ranges
+
+
+def lines_of(body: TokenText) -> list[Line]:
+    return [body.wrapper[index] for index in range(len(body.wrapper))]
 
 
 @given(PIECES, WIDTHS)
