@@ -169,12 +169,11 @@ class Lanes:
                 self._lanes.insert(index, lane)
                 self._choose_tree(lane)
             case RemoveLane(name) if name in names and len(names) > 1:
-                del self._lanes[names.index(name)]
-                self._forget(name)
+                self._forget(self._lanes.pop(names.index(name)))
             case SetLanes(specs):
                 present = {lane.spec.name: lane for lane in self._lanes}
                 for name in present.keys() - {spec.name for spec in specs}:
-                    self._forget(name)
+                    self._forget(present[name])
                 self._lanes = [
                     present.get(spec.name) or self._create(spec)
                     for spec in specs
@@ -186,8 +185,11 @@ class Lanes:
                 lane = self._lanes[names.index(name)]
                 lane.spec = replace(lane.spec, overrides=overrides)
 
-    def _forget(self, name: str) -> None:
-        """Drop the choices made for a removed lane."""
+    def _forget(self, lane: AnyLane) -> None:
+        """Drop the choices made for a removed lane, and its connections."""
+        name = lane.spec.name
+        if isinstance(lane, ServerLane):
+            lane.disconnect()
         self._gone.add(name)
         self._mailbox.switched_off.discard(name)
         self._mailbox.trees.pop(name, None)

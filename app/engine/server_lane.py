@@ -138,6 +138,10 @@ class ServerLane:
         """Ask the server for its models; the future raises ServerError if it does not answer."""
         return self.loop_thread.submit(self.server.fetch_facts())
 
+    def disconnect(self) -> None:
+        """Close the connections, without waiting for it. No call may follow."""
+        self.loop_thread.submit(self.server.aclose())
+
     # An answer
 
     def ask(self, question: Question, arrived: Callable[[], None] = lambda: None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from queue import Queue
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from app.config.servers import parse_servers
 from app.engine.commands import (
     AddLane,
     Pause,
+    RemoveLane,
     Run,
     SetEnabled,
     SetParams,
@@ -37,12 +39,13 @@ from app.history.log import read_log
 from app.history.parse_document import read_document
 from app.history.recorder import Recorder
 from app.history.store import Store
+from app.servers.client import Server
 from app.strategies.lane_spec import LaneSpec
 from app.text.terminal_text import as_json
 from decoding.params import Params, SamplingParams
 from tests.support.fake_server import PIECES
 from tests.support.hostile import HOSTILE
-from tests.support.listening import Listener, Open, lanes_of, of, reason_of
+from tests.support.listening import DEADLINE, Listener, Open, lanes_of, of, reason_of
 
 TEXT = "".join(PIECES)
 FAULTS = ("dies", "stops", "closes", "status-401", "status-404", "status-500", "chunks", "nojson",
@@ -143,6 +146,21 @@ def test_an_endless_server_can_be_stopped_and_switched_off(beside: Any) -> None:
     assert ended.reason == "stopped"
     session.session.send(Stop())
     session.rest()
+
+
+def test_the_connections_of_a_removed_lane_are_closed(
+    beside: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed: Queue[Server] = Queue()
+
+    async def aclose(server: Server) -> None:
+        closed.put(server)
+
+    monkeypatch.setattr(Server, "aclose", aclose)
+    session = beside("vllm", local="ar")
+    session.loaded()
+    session.session.send(RemoveLane("vllm"))
+    assert "vllm" in closed.get(timeout=DEADLINE).endpoint.url
 
 
 def test_in_a_pause_it_waits_to_be_shown(beside: Any) -> None:
