@@ -106,8 +106,6 @@ def test_the_threshold_of_typical_acceptance() -> None:
     above, below = (about(lossy, place, "medusa", temperature=0.7).chance for place in (1, 2))
     assert above == "p with temperature alone .070, above min(ε, δ·e^-H) = .063"
     assert below == "p with temperature alone .060, not above min(ε, δ·e^-H) = .063"
-    earlier = replace(GUESSED, lossy=True)  # recorded without
-    assert about(earlier, 1, "medusa", temperature=0.7).chance is None
 
 
 def test_what_was_not_tested_or_not_watched() -> None:
