@@ -72,7 +72,8 @@ MORE_KEYS = (
     "backspace", "pagedown", "ctrl+j", "ctrl+a", "space", "A", "h", "question_mark",
 )  # fmt: skip
 MOUSE = (textual_events.MouseMove, textual_events.MouseScrollUp, textual_events.MouseScrollDown)
-EDITING = ("ctrl+", "backspace", "delete", "'up'", "'down'")  # what takes the text away, of keys in a burst
+# What takes text away, of the keys in a burst.
+EDITING = ("ctrl+", "backspace", "delete", "'up'", "'down'")
 ROUNDS = 4
 SESSION = 150  # events: fewer than can be undone
 
