@@ -546,18 +546,20 @@ async def test_ctrl_c_in_a_lane_empties_the_prompt_else_says_how_to_leave(play: 
         assert "Ctrl+Q quits" in stage.text
 
 
+TOO_LONG = (
+    "the conversation has 5001 tokens, the model's context holds 4096: shorten it or begin a new "
+    "one"
+)
+
+
 @pytest.mark.parametrize("size", [(100, 30), (60, 24)])
 async def test_what_is_said_ends_with_what_to_do_however_long(
     play: Play, size: tuple[int, int]
 ) -> None:
-    long = (
-        "the conversation has 5001 tokens, the model's context holds 4096: shorten it or "
-        "begin a new one"
-    )
     async with play(size) as stage:
         rows = stage.app.main.query_one("#room").size.height
-        await stage.tell(RunRejected("Long", long, suggests_new_conversation=True))
-        assert f"{long} (Ctrl+N)" in " ".join(stage.text.split())
+        await stage.tell(RunRejected("Long", TOO_LONG, suggests_new_conversation=True))
+        assert f"{TOO_LONG} (Ctrl+N)" in " ".join(stage.text.split())
         assert size == (100, 30) or "\n holds 4096: shorten" in stage.text
         await stage.type("y")
         assert "shorten" not in stage.text and "accepted rejected" in stage.text
@@ -568,16 +570,12 @@ async def test_what_is_said_ends_with_what_to_do_however_long(
 async def test_waiting_questions_are_spoken_of_where_the_context_is_full(
     play: Play, size: tuple[int, int]
 ) -> None:
-    long = (
-        "the conversation has 5001 tokens, the model's context holds 4096: shorten it or "
-        "begin a new one"
-    )
     async with play(size) as stage:
         for text in ("one", "two", "three"):
             await stage.type(text)
             await stage.press("enter")
-        await stage.tell(RunRejected("one", long, suggests_new_conversation=True))
-        said = f"{long} (Ctrl+N) · Taken back: press ↑ in the prompt to get them"
+        await stage.tell(RunRejected("one", TOO_LONG, suggests_new_conversation=True))
+        said = f"{TOO_LONG} (Ctrl+N) · Taken back: press ↑ in the prompt to get them"
         assert said in " ".join(stage.text.split())
         assert stage.app.main.prompt.text == "one"
         await stage.resize(40, 12)
