@@ -9,7 +9,7 @@ from contextlib import contextmanager, redirect_stdout
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn
 
 import typer
 from typer.exceptions import TyperException
@@ -54,69 +54,85 @@ cli.command()(doctor)
 
 Flags = dict[str, Any]
 
-# (panel, name, type, help) of the shared options. Values are checked in app.config, together with
-# those from the environment and config.toml.
-_SHARED: tuple[tuple[str, str, type, str], ...] = (
-    ("Models", "family", str, "Family by name: demo (default), or one of `specchat models`."),
-    *(("Models", role.name, str, role.help) for role in ROLES.values()),
-    ("Models", "device", str, "auto, cpu, cuda, cuda:N or mps."),
-    ("Models", "dtype", str, "auto, float32, bfloat16 or float16."),
-    ("Models", "adapter", str, "PEFT adapter to merge into the target."),
-    ("Models", "draft_adapter", str, "PEFT adapter to merge into the draft model."),
-    ("Models", "quantize", str, "none, int8 or nf4."),
-    ("Models", "quantize_draft", str, "The same for the draft model (default: --quantize)."),
-    (
+
+class _Option(NamedTuple):
+    panel: str  # of the help
+    name: str
+    kind: type
+    help: str
+
+
+# Of all commands that answer prompts. Values are checked in app.config, together with those from
+# the environment and config.toml.
+_SHARED: tuple[_Option, ...] = (
+    _Option(
+        "Models", "family", str, "Family by name: demo (default), or one of `specchat models`."
+    ),
+    *(_Option("Models", role.name, str, role.help) for role in ROLES.values()),
+    _Option("Models", "device", str, "auto, cpu, cuda, cuda:N or mps."),
+    _Option("Models", "dtype", str, "auto, float32, bfloat16 or float16."),
+    _Option("Models", "adapter", str, "PEFT adapter to merge into the target."),
+    _Option("Models", "draft_adapter", str, "PEFT adapter to merge into the draft model."),
+    _Option("Models", "quantize", str, "none, int8 or nf4."),
+    _Option("Models", "quantize_draft", str, "The same for the draft model (default: --quantize)."),
+    _Option(
         "Models",
         "kv_cache",
         str,
         "Quantize the target's KV cache: none (default), int8, fp8. Lossy.",
     ),
-    ("Models", "threads", str, "torch threads on a CPU: auto or a number."),
-    ("Models", "graphs", bool, "CUDA graphs of short passes, where faster (default)."),
-    ("Models", "trust_remote_code", bool, "Run code that comes with the model."),
-    (
+    _Option("Models", "threads", str, "torch threads on a CPU: auto or a number."),
+    _Option("Models", "graphs", bool, "CUDA graphs of short passes, where faster (default)."),
+    _Option("Models", "trust_remote_code", bool, "Run code that comes with the model."),
+    _Option(
         "Strategies",
         "strategies",
         str,
         f"Lanes: {', '.join(LOCAL_STRATEGIES)}; own settings: draft:gamma=2:checkpoint=DIR",
     ),
-    (
+    _Option(
         "Strategies",
         "server",
         list[str],
         "Add a serving engine as a lane: URL or NAME=URL; may be repeated. Alone, it loads no "
         "model.",
     ),
-    (
+    _Option(
         "Strategies",
         "server_model",
         str,
         "The model to request from servers (default: their first).",
     ),
-    *((each.panel, each.name, each.kind, each.help) for each in SETTINGS.values()),
-    ("Strategies", "medusa_choices", str, "Tree of head ranks: a name, JSON, or a file."),
-    ("Strategies", "eagle_choices", str, "A static tree of ranks for EAGLE: name, JSON, or file."),
-    ("Sampling", "preset", str, "Named set of settings, such as creative; flags win over it."),
-    ("Sampling", "seed", int, "Seed of the draws (default: random, and reported)."),
-    ("Sampling", "stop", list[str], "Stop before this text; may be repeated."),
-    ("Sampling", "ignore_eos", bool, "Don't stop at end-of-sequence tokens."),
-    (
+    *(_Option(each.panel, each.name, each.kind, each.help) for each in SETTINGS.values()),
+    _Option("Strategies", "medusa_choices", str, "Tree of head ranks: a name, JSON, or a file."),
+    _Option(
+        "Strategies", "eagle_choices", str, "A static tree of ranks for EAGLE: name, JSON, or file."
+    ),
+    _Option(
+        "Sampling", "preset", str, "Named set of settings, such as creative; flags win over it."
+    ),
+    _Option("Sampling", "seed", int, "Seed of the draws (default: random, and reported)."),
+    _Option("Sampling", "stop", list[str], "Stop before this text; may be repeated."),
+    _Option("Sampling", "ignore_eos", bool, "Don't stop at end-of-sequence tokens."),
+    _Option(
         "Sampling",
         "logit_bias",
         list[str],
         "Add to a token's logit: ID=-5 or TEXT=2.5; may be repeated.",
     ),
-    ("Prompt", "system", str, "System message."),
-    ("Prompt", "raw", bool, "Send the bare text, without a chat template."),
-    ("Prompt", "chat_template", str, "A file with the chat template to use (Jinja)."),
-    (
+    _Option("Prompt", "system", str, "System message."),
+    _Option("Prompt", "raw", bool, "Send the bare text, without a chat template."),
+    _Option("Prompt", "chat_template", str, "A file with the chat template to use (Jinja)."),
+    _Option(
         "Prompt",
         "template_arg",
         list[str],
         "Argument of the template: enable_thinking=false; may be repeated.",
     ),
-    ("Screen", "keep", bool, "Save conversations on disk (default; --no-keep: don't)."),
-    ("Screen", "theme", str, "specchat-dark, specchat-light, or one of Textual's, such as nord."),
+    _Option("Screen", "keep", bool, "Save conversations on disk (default; --no-keep: don't)."),
+    _Option(
+        "Screen", "theme", str, "specchat-dark, specchat-light, or one of Textual's, such as nord."
+    ),
 )
 
 
@@ -163,29 +179,29 @@ def with_settings(command: Callable[..., None], *, screen: bool = True) -> Calla
     """Add the shared options to `command(flags, **own)`; `flags` holds those given by the user.
     With `screen`, those of the screen as well. A switch has a hidden --no- form, because
     config.toml may have turned it on."""
-    options = [option for option in _SHARED if screen or option[0] != "Screen"]
+    options = [option for option in _SHARED if screen or option.panel != "Screen"]
 
     def wrapped(**values: Any) -> None:
-        flags = {name: values.pop(name) for _, name, _, _ in options}
+        flags = {option.name: values.pop(option.name) for option in options}
         off = [name for name in flags if values.pop(f"no_{name}", None)]
         flags |= dict.fromkeys(off, False)
         command({name: value for name, value in flags.items() if value is not None}, **values)
 
     def parameter(name: str, kind: type, **more: Any) -> inspect.Parameter:
-        option = typer.Option(f"--{name.replace('_', '-')}", metavar=_METAVARS[kind], **more)
+        declared = typer.Option(f"--{name.replace('_', '-')}", metavar=_METAVARS[kind], **more)
         return inspect.Parameter(
             name,
             inspect.Parameter.KEYWORD_ONLY,
             default=None,
-            annotation=Annotated[kind | None, option],
+            annotation=Annotated[kind | None, declared],
         )
 
     own = inspect.signature(command, eval_str=True).parameters.values()
     shared = [
-        parameter(name, kind, help=text, rich_help_panel=panel)
-        for panel, name, kind, text in options
+        parameter(option.name, option.kind, help=option.help, rich_help_panel=option.panel)
+        for option in options
     ]
-    switches = [name for _, name, kind, _ in options if kind is bool]
+    switches = [option.name for option in options if option.kind is bool]
     shared += [parameter(f"no_{name}", bool, hidden=True) for name in switches]
     parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own if p.name != "flags"]
     wrapped.__signature__ = inspect.Signature([*parameters, *shared])  # type: ignore[attr-defined]

@@ -52,7 +52,7 @@ def test_a_family_that_is_given_leaves_out_the_models_of_file_and_environment(
 
 
 def test_every_shared_option_but_the_preset_is_a_setting() -> None:
-    assert {name for _, name, *_ in _SHARED} - Settings.model_fields.keys() == {"preset"}
+    assert {option.name for option in _SHARED} - Settings.model_fields.keys() == {"preset"}
 
 
 def test_what_is_wrong_is_named_with_its_source(
