@@ -6,70 +6,116 @@ A template is a program that comes with a model. Jinja's sandbox does not limit 
 from __future__ import annotations
 
 import gc
-import json
+import math
 import os
-import select
 import signal
 import time
+import weakref
 from collections.abc import Callable
 from contextlib import suppress
-from typing import NoReturn
+from multiprocessing.connection import Connection, Pipe
+from threading import Lock
+from typing import Any, NoReturn
 
 import psutil
 
 SECONDS = 10.0
-BYTES = 1 << 30  # more than this process has
+BYTES = 1 << 30  # more than the process has before the call
 _POLL_INTERVAL = 0.05
+_PARENT_INTERVAL = 5.0  # how often an idle process looks whether its parent still lives
 
 
-def run_limited(work: Callable[[], str]) -> str:
-    """The text that `work` returns, run in a fork of this process. Raises ValueError with the error
-    of `work`, or with the limit that it exceeded."""
-    if not hasattr(os, "fork"):
-        return work()
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        _answer(work, writing)
-    os.close(writing)
+class LimitedProcess:
+    """Calls `work` in a fork of this process that stays for the next call, since a fork takes much
+    longer than to render a template. Create it before the weights are loaded: the fork keeps the
+    memory that this process has now. Calls are serialized. Without `os.fork` there is no limit.
+    """
+
+    def __init__(self, work: Callable[..., str]) -> None:
+        self._work = work
+        self._lock = Lock()
+        self._end: Callable[[], object] | None = None
+        if hasattr(os, "fork"):
+            self._fork()
+
+    def __call__(self, *arguments: Any) -> str:
+        """What `work` returns. The arguments must be picklable. Raises ValueError with the error
+        of `work`, or with the limit that it exceeded, which ends the process; the next call forks
+        again."""
+        if not hasattr(os, "fork"):
+            return self._work(*arguments)
+        with self._lock:
+            if self._end is None:
+                self._fork()
+            try:
+                answer = self._ask(arguments)
+            except BaseException:
+                self.close()
+                raise
+        if isinstance(answer, ValueError):
+            raise answer
+        return str(answer)
+
+    def close(self) -> None:
+        """End the process; so does the garbage collection of this object."""
+        if self._end is not None:
+            self._end()
+            self._end = None
+
+    def _fork(self) -> None:
+        self._pipe, theirs = Pipe()
+        parent = os.getpid()
+        child = os.fork()
+        if child == 0:
+            self._pipe.close()
+            _serve(self._work, theirs, parent)
+        theirs.close()
+        self._process = psutil.Process(child)
+        self._end = weakref.finalize(self, _end, self._pipe, child, parent)
+
+    def _ask(self, arguments: tuple[Any, ...]) -> object:
+        end, most = time.monotonic() + SECONDS, self._process.memory_info().rss + BYTES
+        try:
+            self._pipe.send(arguments)
+            while not self._pipe.poll(_POLL_INTERVAL):
+                if time.monotonic() > end:
+                    raise ValueError(f"it takes longer than {SECONDS:g} seconds")
+                with suppress(psutil.Error):  # it has ended meanwhile
+                    if self._process.memory_info().rss > most:
+                        raise ValueError("it takes more than a GiB of memory")
+            return self._pipe.recv()
+        except (EOFError, OSError) as error:
+            raise ValueError("it ended the process") from error
+
+
+def _serve(work: Callable[..., str], pipe: Connection, parent: int) -> NoReturn:
+    """Answer calls in the fork until the parent ends. What both share must not be finalized here.
+    Ctrl+C is for the parent."""
+    gc.freeze()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    limit = 2 * math.ceil(SECONDS)
     try:
-        return _listen(child, reading)
-    finally:
-        os.close(reading)
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-
-
-def _answer(work: Callable[[], str], writing: int) -> NoReturn:
-    """Runs in the fork, which must not run finalizers of what it shares with its parent."""
-    gc.disable()
-    try:
-        answer = {"text": work()}
-    except BaseException as error:
-        answer = {"error": str(error) or type(error).__name__}
-    try:
-        with os.fdopen(writing, "wb") as pipe:
-            pipe.write(json.dumps(answer).encode())
+        while os.getppid() == parent:
+            if not pipe.poll(_PARENT_INTERVAL):
+                continue
+            arguments = pipe.recv()
+            signal.alarm(limit)  # ends it, if the parent does not
+            try:
+                answer: object = work(*arguments)
+            except BaseException as error:
+                answer = ValueError(str(error) or type(error).__name__)
+            pipe.send(answer)
+            signal.alarm(0)
+    except (EOFError, OSError):
+        pass
     finally:
         os._exit(0)
 
 
-def _listen(child: int, reading: int) -> str:
-    process = psutil.Process(child)
-    end, most = time.monotonic() + SECONDS, process.memory_info().rss + BYTES
-    parts: list[bytes] = []
-    while True:
-        if select.select([reading], [], [], _POLL_INTERVAL)[0]:
-            part = os.read(reading, 1 << 16)
-            if not part:
-                break
-            parts.append(part)
-        if time.monotonic() > end:
-            raise ValueError(f"it takes longer than {SECONDS:g} seconds")
-        with suppress(psutil.Error):  # it has ended meanwhile
-            if process.memory_info().rss > most or sum(map(len, parts)) > BYTES:
-                raise ValueError("it takes more than a GiB of memory")
-    answer = json.loads(b"".join(parts) or b'{"error": "it ended the process"}')
-    if "error" in answer:
-        raise ValueError(answer["error"])
-    return str(answer["text"])
+def _end(pipe: Connection, child: int, parent: int) -> None:
+    if os.getpid() != parent:  # a fork of the parent has a copy of the object
+        return
+    pipe.close()
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)

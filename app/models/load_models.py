@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from transformers import PreTrainedTokenizerBase
 
 from app.config.model_options import ModelOptions
-from app.models.chat_template import prepare_template
+from app.models.chat_template import prepare_template, render_prompt
 from app.models.checkpoint import find_checkpoint
 from app.models.download import Progress, has_tokenizer, local_folder, silent
 from app.models.hub import display_name
 from app.models.library import with_demo
+from app.models.limited_process import LimitedProcess
 from app.models.loaded import LoadedModels, chosen_paths, input_ids
 from app.models.loading import load_target, load_tokenizer
 from app.models.sampling_defaults import ignored_settings, sampling_defaults
@@ -62,6 +64,7 @@ def load_models(
     progress(f"tokenizer of {display_name(vocabulary)}", 0.0)
     tokenizer = load_tokenizer(vocabulary, options, progress)
     prepare_template(tokenizer, options)
+    render = LimitedProcess(partial(render_prompt, tokenizer))  # a fork while memory is small
     refuse_other_drafters(options, lanes, progress)
     progress(_called("target", source), 0.1)
     target = load_target(source, options, progress)
@@ -78,6 +81,7 @@ def load_models(
         source,
         target,
         tokenizer,
+        render,
         threads,
         options,
         medusa_choices=choices,

@@ -12,9 +12,7 @@ import torch
 from transformers import PreTrainedTokenizerBase
 
 from app.config.model_options import ModelOptions
-from app.models.chat_template import render_prompt
 from app.models.library import title_of
-from app.models.limited_process import run_limited
 from app.models.tuning import pass_cost
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES
@@ -40,6 +38,7 @@ class LoadedModels:
     name: str
     target: Target
     tokenizer: PreTrainedTokenizerBase
+    render: Callable[[Sequence[dict[str, str]], Mapping[str, Any]], str]  # into the chat template
     threads: int
     options: ModelOptions  # sources of the drafters, loaded when a lane needs them
     drafters: dict[str, Any] = field(default_factory=dict)  # Target, MedusaHeads, ... by role
@@ -164,7 +163,7 @@ class LoadedModels:
             return input_ids(self.tokenizer(text))
         arguments = self.options.template_args
         try:
-            text = run_limited(lambda: render_prompt(self.tokenizer, messages, arguments))
+            text = self.render(messages, arguments)
         except ValueError as error:
             raise InputError(
                 f"the model's chat template can't take this conversation: {error}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ LAYERS_BEFORE = "num_hidden_layers_before"
 def load(target: str, device: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     from app.config.model_options import ModelOptions
     from app.models.chat_template import render_prompt
-    from app.models.limited_process import run_limited
+    from app.models.limited_process import LimitedProcess
     from app.models.loading import load_model, load_tokenizer
 
     if device == "auto" and "LOCAL_RANK" in os.environ:  # a GPU for each of several processes
@@ -31,11 +32,14 @@ def load(target: str, device: str) -> tuple[PreTrainedModel, PreTrainedTokenizer
         device = f"cuda:{os.environ['LOCAL_RANK']}" if torch.cuda.is_available() else device
     options = ModelOptions(target=target, device=device)
     tokenizer = load_tokenizer(target, options)
-    if tokenizer.chat_template:  # tried once: there are too many records for a process each
+    if tokenizer.chat_template:  # tried once: the records are rendered in this process
+        render = LimitedProcess(partial(render_prompt, tokenizer))
         try:
-            run_limited(lambda: render_prompt(tokenizer, [{"role": "user", "content": "Hello"}]))
+            render([{"role": "user", "content": "Hello"}])
         except ValueError as error:
             raise InputError(f"the model's chat template breaks: {error}") from error
+        finally:
+            render.close()
     return load_model(target, options), tokenizer
 
 

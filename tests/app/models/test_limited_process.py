@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import gc
+import os
+import signal
+import subprocess
+import sys
 import time
+from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from app.config.model_options import ModelOptions
-from app.models.limited_process import run_limited
+from app.models.limited_process import LimitedProcess
 from app.models.load_models import load_models
 from app.models.loaded import LoadedModels
 from decoding.errors import InputError
 from tests.conftest import FamilyFolders
+from tests.support.processes import ROOT
 
 HELLO = [{"role": "user", "content": "the fox"}]
 
@@ -22,12 +30,74 @@ def models(family_folders: FamilyFolders) -> LoadedModels:
     return load_models(ModelOptions(family_folders.target, threads=1), lanes=())
 
 
+def process_of(limited: LimitedProcess) -> int:
+    return int(limited("pid"))
+
+
 def test_what_is_made_elsewhere_arrives() -> None:
-    assert run_limited(lambda: "é\ud800" * 100_000) == "é\ud800" * 100_000
+    assert LimitedProcess(lambda: "é\ud800" * 100_000)() == "é\ud800" * 100_000
     with pytest.raises(ValueError, match="modulo by zero"):
-        run_limited(lambda: str(1 // 0))
+        LimitedProcess(lambda: str(1 // 0))()
     with pytest.raises(ValueError, match="it ended the process"):
-        run_limited(lambda: __import__("os")._exit(3))
+        LimitedProcess(lambda: os._exit(3))()
+
+
+def work(what: str) -> str:
+    if what == "fail":
+        raise KeyError(what)
+    if what == "hang":
+        time.sleep(60)
+    return str(os.getpid())
+
+
+def test_one_process_for_all_calls_until_it_exceeds_a_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    limited = LimitedProcess(work)
+    first = process_of(limited)
+    assert first != os.getpid()
+    with pytest.raises(ValueError, match="fail"):
+        limited("fail")
+    assert process_of(limited) == first
+    monkeypatch.setattr("app.models.limited_process.SECONDS", 0.2)
+    with pytest.raises(ValueError, match="longer than 0.2 seconds"):
+        limited("hang")
+    assert not psutil.pid_exists(first)
+    assert process_of(limited) != first
+
+
+def test_the_process_ends_with_what_called_it() -> None:
+    limited = LimitedProcess(work)
+    child = process_of(limited)
+    del limited
+    gc.collect()
+    assert not psutil.pid_exists(child)
+
+
+def test_the_process_survives_ctrl_c_and_ends_with_its_parent(tmp_path: Path) -> None:
+    """Even where the parent was killed."""
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True, cwd=ROOT
+    )
+    assert parent.stdout is not None
+    child = psutil.Process(int(parent.stdout.readline()))
+    child.send_signal(signal.SIGINT)
+    assert int(parent.stdout.readline()) == child.pid
+    parent.kill()
+    parent.wait()
+    child.wait(timeout=20)  # reaped by init
+    parent.stdout.close()
+
+
+PARENT = """
+import os, time
+from app.models.limited_process import LimitedProcess
+limited = LimitedProcess(lambda: str(os.getpid()))
+print(limited(), flush=True)
+time.sleep(0.5)
+print(limited(), flush=True)
+time.sleep(60)
+"""
 
 
 @pytest.mark.parametrize(
@@ -41,10 +111,12 @@ def test_what_is_made_elsewhere_arrives() -> None:
     ],
 )
 def test_a_template_without_end(
-    models: LoadedModels, monkeypatch: pytest.MonkeyPatch, template: str
+    family_folders: FamilyFolders, monkeypatch: pytest.MonkeyPatch, template: str, tmp_path: Path
 ) -> None:
+    (file := tmp_path / "endless.jinja").write_text(template)
+    options = ModelOptions(family_folders.target, threads=1, chat_template=str(file))
+    models = load_models(options, lanes=())
     monkeypatch.setattr("app.models.limited_process.SECONDS", 1.0)
-    models.tokenizer.chat_template = template
     begun = time.perf_counter()
     with pytest.raises(InputError, match="chat template can't take .*it takes (longer|more) than"):
         models.encode(HELLO)
