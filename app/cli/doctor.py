@@ -51,7 +51,7 @@ def doctor(
 ) -> None:
     """Check what can run on this machine, and what is missing.
 
-    Exit code 1: something is broken.
+    The exit code is 1 if something is broken.
     """
     from app.report.document import envelope
 

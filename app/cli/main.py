@@ -28,7 +28,7 @@ from app.cli.terminal import (
     print_result,
     require_terminal,
 )
-from app.strategies.registry import LOCAL_STRATEGIES
+from app.strategies.registry import DEFAULT_STRATEGIES, LOCAL_STRATEGIES
 from app.strategies.roles import ROLES
 from app.strategies.settings import SETTINGS
 from app.text.numbers import whole_number
@@ -53,6 +53,7 @@ cli.command()(models)
 cli.command()(doctor)
 
 Flags = dict[str, Any]
+TREES = "chain, small, wide, JSON such as [[0],[0,0],[1]], or a file"
 
 
 class _Option(NamedTuple):
@@ -73,7 +74,7 @@ _SHARED: tuple[_Option, ...] = (
     _Option("Models", "dtype", str, "auto, float32, bfloat16 or float16."),
     _Option("Models", "adapter", str, "PEFT adapter to merge into the target."),
     _Option("Models", "draft_adapter", str, "PEFT adapter to merge into the draft model."),
-    _Option("Models", "quantize", str, "none, int8 or nf4."),
+    _Option("Models", "quantize", str, "Quantize the weights: none (default), int8 or nf4."),
     _Option("Models", "quantize_draft", str, "The same for the draft model (default: --quantize)."),
     _Option(
         "Models",
@@ -81,21 +82,22 @@ _SHARED: tuple[_Option, ...] = (
         str,
         "Quantize the target's KV cache: none (default), int8, fp8. Lossy.",
     ),
-    _Option("Models", "threads", str, "torch threads on a CPU: auto or a number."),
-    _Option("Models", "graphs", bool, "CUDA graphs of short passes, where faster (default)."),
+    _Option("Models", "threads", str, "Number of torch threads on a CPU, or auto (default)."),
+    _Option("Models", "graphs", bool, "CUDA graphs where faster (default; --no-graphs: none)."),
     _Option("Models", "trust_remote_code", bool, "Run code that comes with the model."),
     _Option(
         "Strategies",
         "strategies",
         str,
-        f"Lanes: {', '.join(LOCAL_STRATEGIES)}; own settings: draft:gamma=2:checkpoint=DIR",
+        f"Lanes, separated by commas: {', '.join(LOCAL_STRATEGIES)} (default: "
+        f"{DEFAULT_STRATEGIES}). With settings of their own: draft:gamma=2:checkpoint=DIR",
     ),
     _Option(
         "Strategies",
         "server",
         list[str],
-        "Add a serving engine as a lane: URL or NAME=URL; may be repeated. Alone, it loads no "
-        "model.",
+        "Add a serving engine as a lane: URL or NAME=URL; may be repeated. With servers alone no "
+        "model is loaded.",
     ),
     _Option(
         "Strategies",
@@ -104,14 +106,12 @@ _SHARED: tuple[_Option, ...] = (
         "The model to request from servers (default: their first).",
     ),
     *(_Option(each.panel, each.name, each.kind, each.help) for each in SETTINGS.values()),
-    _Option("Strategies", "medusa_choices", str, "Tree of head ranks: a name, JSON, or a file."),
+    _Option("Strategies", "medusa_choices", str, f"Medusa's tree of head ranks: {TREES}."),
+    _Option("Strategies", "eagle_choices", str, f"A static tree of ranks for EAGLE: {TREES}."),
     _Option(
-        "Strategies", "eagle_choices", str, "A static tree of ranks for EAGLE: name, JSON, or file."
+        "Sampling", "preset", str, "Named set of settings, such as creative; flags override it."
     ),
-    _Option(
-        "Sampling", "preset", str, "Named set of settings, such as creative; flags win over it."
-    ),
-    _Option("Sampling", "seed", int, "Seed of the draws (default: random, and reported)."),
+    _Option("Sampling", "seed", int, "Random seed (default: a new one, which is reported)."),
     _Option("Sampling", "stop", list[str], "Stop before this text; may be repeated."),
     _Option("Sampling", "ignore_eos", bool, "Don't stop at end-of-sequence tokens."),
     _Option(
@@ -275,11 +275,13 @@ def bench(
     prompt: PromptText = None,
     prompts: PromptFile = None,
     repeats: Annotated[
-        int, typer.Option(min=1, metavar="N", help="How often all prompts are answered.")
+        int, typer.Option(min=1, metavar="N", help="How many times to answer all prompts.")
     ] = 3,
     peers: Annotated[
         str,
-        typer.Option(metavar="NAMES", help="Hugging Face's generate, too: hf, hf-assisted."),
+        typer.Option(
+            metavar="NAMES", help="Also measure Hugging Face's generate: hf, hf-assisted or both."
+        ),
     ] = "",
     sweep: SweepValues = None,
     simulate_acceptance: Annotated[
@@ -296,7 +298,7 @@ def bench(
     ] = "",
     prefix: Annotated[
         str,
-        typer.Option(metavar="N,N,...", help="Measure with these many tokens before each prompt."),
+        typer.Option(metavar="N,N,...", help="Put this many tokens before each prompt."),
     ] = "",
     concurrency: Concurrency = 1,
     report: ReportFile = None,
@@ -344,13 +346,14 @@ def rejections(
     prompt: PromptText = None,
     prompts: PromptFile = None,
     most: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Rejections to print (JSON has all).")
+        int, typer.Option(min=0, metavar="N", help="Rejections to print per lane (JSON has all).")
     ] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """List the drafts that the target rejects, and how often drafters are right.
 
-    The latter by level, kind of token, place in the answer, and own confidence.
+    Accuracy is shown by level, kind of token, place in the answer, and the
+    drafter's confidence.
     """
     settings = _settings(flags)
     requests = _requests(prompt, prompts)
@@ -379,7 +382,7 @@ def advise(
         ),
     ] = None,
     seconds: Annotated[
-        float, typer.Option(min=1, metavar="S", help="Time for measuring, roughly.")
+        float, typer.Option(min=1, metavar="S", help="Approximate time for measuring.")
     ] = 180,
     sweep: SweepValues = None,
     report: ReportFile = None,
@@ -387,7 +390,7 @@ def advise(
 ) -> None:
     """Find the fastest strategy and settings on this machine.
 
-    Without prompts, those of the demo or of the newest conversation are used.
+    Without prompts, it uses those of the demo or of the newest conversation.
     """
     from app.config.overrides import parse_sweep
 
@@ -421,7 +424,7 @@ def serve(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "localhost",
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8000,
     public_url: Annotated[
-        str | None, typer.Option(help="Its address in the browser, if different (a proxy).")
+        str | None, typer.Option(help="Address in the browser, if different (proxy).")
     ] = None,
 ) -> None:
     """Open the screen in a web page (extra: serve)."""

@@ -17,9 +17,11 @@ from decoding.errors import InputError
 
 def models(
     folders: Annotated[
-        list[Path] | None, typer.Argument(help="Further model folders to inspect.")
+        list[Path] | None, typer.Argument(help="Other model folders to inspect.")
     ] = None,
-    get: Annotated[str | None, typer.Option(help="Download a public family; asks first.")] = None,
+    get: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Download a public family, after asking.")
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Download without asking.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:

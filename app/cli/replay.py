@@ -15,7 +15,7 @@ def replay(
     file: Annotated[Path, typer.Argument(help="A conversation, exported as JSON.")],
     speed: Annotated[
         float | None,
-        typer.Option(help="Playback speed, as a factor (default: slow for short runs; casts: 1)."),
+        typer.Option(help="Playback speed, as a factor (default: slow for short runs; --cast: 1)."),
     ] = None,
     cast: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write an asciicast to FILE instead.")

@@ -35,13 +35,14 @@ SETTINGS = {
     setting.name: setting
     for setting in (
         Setting("gamma", "Strategies", str,
-                "Longest draft in tokens; auto: what is fastest (default: the strategy's own)."),
+                "Longest draft in tokens; auto: chosen for speed (default: the strategy's own)."),
         Setting("eagle_total_tokens", "Strategies", int,
-                "Nodes of EAGLE's tree, root included (default: what is fastest).",
+                "Nodes of EAGLE's tree, root included (default: the head's, or chosen for speed).",
                 of_dynamic_tree=True),
         Setting("eagle_top_k", "Strategies", int, "Branches of EAGLE's tree; 1 is a chain.",
                 of_dynamic_tree=True),
-        Setting("acceptance", "Strategies", str, "exact, or typical: Medusa's rule, lossy."),
+        Setting("acceptance", "Strategies", str,
+                "exact (default), or typical: Medusa's rule, lossy."),
         Setting("epsilon", "Strategies", float, "Epsilon of typical acceptance (default 0.09).",
                 of_typical=True),
         Setting("delta", "Strategies", float, "Delta of typical acceptance (default 0.3).",

@@ -42,8 +42,11 @@ folder = partial(typer.Option, metavar="DIR")
 
 Target = Annotated[str, text(help="Folder or hub id of the target.")]
 Device = Annotated[str, text(help="auto, cpu, cuda, cuda:N or mps.")]
-DRAFTER = "Folder of Medusa heads or an EAGLE head, any dialect, or of a draft model."
+DRAFTER = "Folder of Medusa heads, an EAGLE head (any dialect) or a draft model."
 HeadsDir = Annotated[Path, folder("--heads", help=DRAFTER)]
+# engines read draft models as they are
+EXPORTED = "Folder of Medusa heads or an EAGLE head (any dialect)."
+MIXED = "FILE:2 repeats it, FILE:0.5 takes half of it."
 Seed = Annotated[int, integer(min=0)]
 HUGE = 1e6  # upper bound of rates, epochs and temperatures, so that inf is rejected
 
@@ -190,14 +193,14 @@ def convert(
 @heads.command()
 def distill(
     context: typer.Context,
-    prompts: Annotated[list[str], file(help="JSONL of prompts; FILE[:REPEAT].")],
+    prompts: Annotated[list[str], file(help=f"JSONL of prompts; {MIXED}")],
     out: Annotated[Path, typer.Option(help="JSONL of conversations to train on.")],
     target: Annotated[str | None, text(help="Folder or hub id of the target.")] = None,
     server: Annotated[
         str | None,
         typer.Option(
             metavar="URL",
-            help="Instead of --target: an OpenAI-compatible server that has it (vLLM, SGLang, "
+            help="Instead of --target: an OpenAI-compatible server that runs it (vLLM, SGLang, "
             "llama.cpp, transformers serve).",
         ),
     ] = None,
@@ -212,7 +215,7 @@ def distill(
     top_p: Annotated[float, number(min=1e-6, max=1.0)] = 1.0,
     reasoning: Annotated[
         Literal["keep", "drop"],
-        typer.Option(help="The model's reasoning, in <think> or as the server marks it."),
+        typer.Option(help="Keep or drop reasoning, in <think> or as the server marks it."),
     ] = "keep",
     batch_size: Annotated[int, integer(min=1, help="Prompts at a time for --target.")] = 32,
     seed: Seed = 0,
@@ -263,7 +266,7 @@ def train(
     context: typer.Context,
     target: Target,
     heads: HeadsDir,
-    data: Annotated[list[str], file(help="JSONL of conversations; FILE[:REPEAT].")],
+    data: Annotated[list[str], file(help=f"JSONL of conversations; {MIXED}")],
     out: Annotated[Path, folder(help="Folder for the trained heads.")],
     held_out: Annotated[
         list[str] | None, file(help="JSONL to measure on (else every 20th prompt).")
@@ -326,7 +329,7 @@ def train(
         Literal["int8", "int4"] | None,
         typer.Option(
             help="Quantization-aware training for `quantize`: compute with rounded weights. With "
-            "--joint the target's are rounded too, and it learns to keep its answers."
+            "--joint the target's are rounded too, and it learns to give the same answers."
         ),
     ] = None,
     max_steps: Annotated[
@@ -357,7 +360,7 @@ def train(
     accumulate: Annotated[
         int, integer(min=1, help="Batches per optimizer step (gradient accumulation).")
     ] = 1,
-    length: Annotated[int, integer(min=8, help="Conversations are cut at so many tokens.")] = 1024,
+    length: Annotated[int, integer(min=8, help="Cut conversations at this many tokens.")] = 1024,
     evaluate_every: Annotated[
         int, integer(min=1, help="Steps between evaluations, each with a checkpoint.")
     ] = 200,
@@ -379,7 +382,8 @@ def train(
     """Train heads or a draft model for a target.
 
     The target does not change, except with --joint. Evaluates on held-out data.
-    Of EAGLE heads and draft models the weights with the best served τ are kept.
+    For EAGLE heads and draft models the weights with the best served τ are kept:
+    tokens per target pass, measured by decoding held-out prompts.
     """
     from decoding.training.eagle_model import STEPS
     from decoding.training.train_config import TrainConfig
@@ -456,7 +460,7 @@ def watch(
 def quantize(
     heads: HeadsDir,
     to: Annotated[Literal["int8", "int4", "fp8"], typer.Option(help="Precision of the weights.")],
-    out: Annotated[Path, folder(help="Folder for them.")],
+    out: Annotated[Path, folder(help="Folder for the quantized weights.")],
     target: Annotated[
         str | None,
         text(
@@ -473,8 +477,8 @@ def quantize(
 ) -> None:
     """Quantize the weights of heads or a draft model (extra: quantize).
 
-    Takes what `train --joint` made, too: the target with its heads.
-    `train --qat` keeps the loss of accuracy small.
+    Also takes the output of `train --joint`: a target with its heads.
+    With `train --qat` before it, little accuracy is lost.
     """
     if (target is None) != (not prompts):
         raise InputError("to measure before and after give --target and --prompts")
@@ -491,14 +495,14 @@ def quantize(
 @heads.command()
 def export(
     target: Target,
-    heads: HeadsDir,
+    heads: Annotated[Path, folder("--heads", help=EXPORTED)],
     to: Annotated[
         Literal[
             "medusa", "tgi", "eagle", "sglang", "vllm", "speculators", "modelopt", "tensorrt-llm"
         ],
         typer.Option(help="The program that will read them."),
     ],
-    out: Annotated[Path, folder(help="Folder for them.")],
+    out: Annotated[Path, folder(help="Folder for the exported heads.")],
     gamma: Annotated[
         int | None, integer(min=1, help="Longest draft in the printed launch command.")
     ] = None,
@@ -519,7 +523,7 @@ def export(
 ) -> None:
     """Convert heads for a serving engine or another trainer.
 
-    Reads them back to check them, and prints the command that serves them.
+    Reads them back to check them, and prints the launch command of an engine.
     """
     refuse_existing(out)
     from app.cli.heads.export import export as write
@@ -570,9 +574,9 @@ def evaluate(
 ) -> None:
     """Measure heads or a draft model on the target's own answers.
 
-    Prints their accuracy, and how many of their drafts are accepted:
-    by depth, category of prompt, kind of token, and own confidence.
-    The tree is the one that `train` measures with, not the checkpoint's own.
+    Prints accuracy and acceptance, in total and by depth, category of prompt,
+    kind of token, and the drafter's confidence.
+    The default tree is the one that `train` measures with, not the checkpoint's.
     """
     try:
         params = Params(
