@@ -70,8 +70,8 @@ _SHARED: tuple[_Option, ...] = (
         "Models", "family", str, "Family by name: demo (default), or one of `specchat models`."
     ),
     *(_Option("Models", role.name, str, role.help) for role in ROLES.values()),
-    _Option("Models", "device", str, "auto, cpu, cuda, cuda:N or mps."),
-    _Option("Models", "dtype", str, "auto, float32, bfloat16 or float16."),
+    _Option("Models", "device", str, "auto (default), cpu, cuda, cuda:N or mps."),
+    _Option("Models", "dtype", str, "auto (default), float32, bfloat16 or float16."),
     _Option("Models", "adapter", str, "PEFT adapter to merge into the target."),
     _Option("Models", "draft_adapter", str, "PEFT adapter to merge into the draft model."),
     _Option("Models", "quantize", str, "Quantize the weights: none (default), int8 or nf4."),
@@ -280,7 +280,8 @@ def bench(
     peers: Annotated[
         str,
         typer.Option(
-            metavar="NAMES", help="Also measure Hugging Face's generate: hf, hf-assisted or both."
+            metavar="NAME,NAME",
+            help="Also measure Hugging Face's generate: hf, hf-assisted or both.",
         ),
     ] = "",
     sweep: SweepValues = None,
@@ -289,7 +290,9 @@ def bench(
         typer.Option(
             min=0,
             max=1,
-            help="Add a simulated drafter with this acceptance rate and no cost; may be repeated.",
+            metavar="RATE",
+            help="Add a simulated drafter with this acceptance rate and no cost, in greedy "
+            "decoding; may be repeated.",
         ),
     ] = None,
     batch: Annotated[
