@@ -40,6 +40,7 @@ from app.tui.actions.advice import AdviceActions
 from app.tui.actions.conversations import ConversationActions
 from app.tui.actions.export import Exports
 from app.tui.actions.lanes import LaneActions
+from app.tui.actions.probabilities import Probabilities
 from app.tui.actions.run import RunActions
 from app.tui.actions.undo import Undo
 from app.tui.background import run_in_background
@@ -79,6 +80,7 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
         super().__init__(engine, startup)
         self.undo = Undo(self)
         self.exports = Exports(self)
+        self.probabilities = Probabilities(self)
         self._last_labels = self._last_heard = self.clock()
         self._stale = False
         self._typed_ahead: list[events.Key] | None = []  # before the prompt has the focus
@@ -216,6 +218,7 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
             self.state.show_notice(problem)
         if not isinstance(self.mouse_captured, Slider):  # a slider that is dragged is one change
             self.undo.note_changes()
+        self.probabilities.request()
         now = self.clock()
         due = now - self._last_labels >= LABEL_SECONDS
         self._stale = self.play_slow_motion() or self._stale or bool(events)
@@ -240,6 +243,7 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
         self.undo.note_changes()  # so that two actions are two changes
         handled = await super().run_action(action, default_namespace, namespaces)
         self.undo.note_changes()
+        self.probabilities.request()
         return handled
 
     def _listen(self, events: list[Event]) -> None:

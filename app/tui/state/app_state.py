@@ -274,14 +274,13 @@ class AppState:
         return Continue(self.started.prompt_ids, self.stopped, answers, self.started.seed)
 
     def missing_probabilities(self) -> list[ComputeProbabilities]:
-        """The requests for missing probabilities of the last answers, each only once."""
+        """The requests for probabilities that the last answers lack, without those already sent."""
         if not (self.can_compute and self.started) or self.busy or self.slow_motion is not None:
             return []
         asked = []
         for name, lane in self.lanes.items():
             known = lane.computing or lane.no_probabilities or not lane.lacks_probabilities
             if lane.first and not known:
-                lane.computing = True
                 params = (event.params or Params() for event in lane.round_events)
                 asked.append(
                     ComputeProbabilities(
