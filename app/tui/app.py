@@ -175,7 +175,7 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
             event.prevent_default()
             line.insert_text_at_cursor(event.character)
             return
-        if self.screen is not self.main or self.state.replay is not None:
+        if self.screen is not self.main or self.state.replay:
             return
         prompt = self.main.prompt
         wanted = prompt.has_focus and prompt.check_consume_key(event.key, event.character)
@@ -381,7 +381,7 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
             runs = self.state.keys["prompt.run"]
             what = f"From where they were stopped ({runs} in the empty prompt)"
             yield SystemCommand("Continue stopped answers", what, self.action_continue)
-        if self.state.replay is None:
+        if not self.state.replay:
             what = "The seed of the next answers: the same one gives the same tokens"
             yield SystemCommand("Set the seed", what, self.action_seed)
         what = "The curves of a running training (specchat heads watch)"

@@ -124,7 +124,7 @@ class RunActions(AppBase):
     def clear_notice(self) -> None:
         """Writing clears the notice. It also ends slow motion, which a space typed before it has
         begun."""
-        if self.main.prompt.edited and (self.state.notice or self.slow_motion is not None):
+        if self.main.prompt.edited and (self.state.notice or self.state.slow_motion):
             self.end_slow_motion()
             self.show_notice("")
 
@@ -190,13 +190,13 @@ class RunActions(AppBase):
         There it leaves the search or the cursor, else ends zooming, else stops the run, else closes
         the panel. On a slider it stops the run, else moves to the lanes."""
         main = self.main
-        idle = not self.state.running and self.slow_motion is None
+        idle = not (self.state.running or self.state.slow_motion)
         if self.state.queued:
             self.take_back()
             main.action_focus_prompt()
         elif main.writing and self.state.running:
             self.engine.send(Stop())
-        elif main.writing and self.slow_motion is not None:
+        elif main.writing and self.state.slow_motion:
             self.end_slow_motion()
         elif main.writing or (idle and isinstance(main.focused, Slider)):
             main.focus_pane()
@@ -206,7 +206,7 @@ class RunActions(AppBase):
             pass
         elif main.zoomed:
             main.action_zoom()
-        elif self.slow_motion is not None:
+        elif self.state.slow_motion:
             self.end_slow_motion()
         elif self.state.running:
             self.engine.send(Stop())
@@ -248,15 +248,15 @@ class RunActions(AppBase):
     def action_pause(self) -> None:
         """Pause or continue; if nothing runs, play the last run in slow motion."""
         if self.slow_motion is not None:
-            self.slow_motion.player.paused = not self.slow_motion.player.paused
+            self.slow_motion.paused = not self.slow_motion.paused
         elif self.state.running:
-            self.state.paused = not self.state.paused
-            self.engine.send(Pause(self.state.paused))
+            self.state.run_paused = not self.state.run_paused
+            self.engine.send(Pause(self.state.run_paused))
             for name, lane in self.state.lanes.items():
                 self.state.look_at(name, lane.cursor)
             self.main.show_state()
         elif can_play(self.state):
-            self.slow_motion = SlowMotion(self.state, self.clock)
+            self.state.player = SlowMotion(self.state, self.clock)
             self.play_slow_motion()  # its first frame, even if it is paused at once
             self.main.show_state()
 
@@ -274,8 +274,8 @@ class RunActions(AppBase):
         state = self.state
         going = [name for name in names if state.lanes[name].going]
         if self.slow_motion is not None:
-            self.slow_motion.player.paused = True
-            self.slow_motion.player.step_lanes(going)
+            self.slow_motion.paused = True
+            self.slow_motion.step_lanes(going)
         elif state.running:
             if going and not state.paused:
                 self.action_pause()
@@ -296,7 +296,7 @@ class RunActions(AppBase):
     def action_speed(self, direction: int) -> None:
         """Change the speed of the slow motion."""
         if self.slow_motion is not None:
-            self.slow_motion.player.change_speed(direction)
+            self.slow_motion.change_speed(direction)
         else:
             pause = self.state.keys["run.pause"]
             self.show_notice(f"For slow motion: {pause} replays a finished run")

@@ -242,7 +242,7 @@ class LanesLayout(Screen[None]):
         self.prompt.example = "" if state.queued else state.example
         unsaid = elsewhere if self.prompt.text or self.prompt.example else ""
         self.query_one("#status", StatusLine).show(status_left(state, verdict, unsaid), options)
-        self.prompt.commands = " " if state.slow_motion is None else " -+="
+        self.prompt.commands = " -+=" if state.slow_motion else " "
         self.prompt.placeholder = placeholder(state) if unsaid else elsewhere or placeholder(state)
         self.query_one("#ask").set_class(self.writing, "-writing")
         self._show_keys()
