@@ -55,6 +55,7 @@ from app.tui.screens.seed import SeedScreen
 from app.tui.screens.tour import TourScreen, TourStage
 from app.tui.screens.training import TrainingScreen
 from app.tui.slow_terminal import has_backlog
+from app.tui.state.app_state import EngineState
 from app.tui.state.startup import Startup
 from app.tui.themes import DARK, LIGHT, OURS
 from app.tui.widgets.prompt import Prompt
@@ -396,4 +397,4 @@ def run_tui(app: SpecchatApp) -> int:
         app.run()
     finally:
         app.engine.close()
-    return app.return_code or int(app.state.failure is not None)
+    return app.return_code or int(app.state.engine_state is EngineState.FAILED)

@@ -19,10 +19,8 @@ from decoding.params import Params, flat
 class AdviceActions(AppBase):
     def action_advise(self) -> None:
         state = self.state
-        if state.ended or not state.loaded:
-            self.show_notice(state.ended or "Still loading")
-        elif state.busy:
-            self.show_notice(state.busy)
+        if why := state.not_ready or state.busy:
+            self.show_notice(why)
         else:
             prompts = tuple(request.turns[0] for request in examples())
             temperature = state.params.sampling.temperature

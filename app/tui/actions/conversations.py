@@ -142,7 +142,7 @@ class ConversationActions(AppBase):
         """Show a recorded conversation and continue it, once models are loaded; `message` is the
         notice at the end."""
         state = self.state
-        if why := state.busy or state.ended or state.failure:
+        if why := state.busy or state.why_gone:
             self.show_notice(why)
             return
         state.opening = True

@@ -70,7 +70,7 @@ class RunActions(AppBase):
     def ask_next(self) -> None:
         """Ask the question that has waited longest, unless something is still in its way."""
         state = self.state
-        if state.queued and state.loaded and not (state.busy or state.ended):
+        if state.queued and not (state.not_ready or state.busy):
             self._ask(state.queued.pop(0))
 
     @on(Prompt.Submitted)
@@ -90,7 +90,7 @@ class RunActions(AppBase):
             self._say_which_keys(text.strip())
         else:
             more = prompt.take(text)
-            if state.busy or not state.loaded:
+            if state.not_ready or state.busy:
                 state.queued.append(text)
             else:
                 self._ask(text)
@@ -354,8 +354,8 @@ class RunActions(AppBase):
         if lane is None:
             return
         label = state.label(lane.info.name)
-        if state.ended:
-            state.show_notice(state.ended)
+        if state.gone:
+            state.show_notice(state.why_gone)
         elif reason := lane.info.reason:
             state.show_notice(f"{label}: {reason}")
         elif state.running and not state.paused:

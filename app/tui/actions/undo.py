@@ -65,8 +65,8 @@ class Undo:
         if self.stack.waiting:
             self.app.show_notice("The last undo or redo is still in progress")
             return
-        if not state.loaded:
-            self.app.show_notice(state.failure or "Still loading")
+        if (why := state.not_ready) and not state.loaded:
+            self.app.show_notice(why)
             return
         if change is None:
             self.app.show_notice("There is nothing to undo" if back else "There is nothing to redo")
@@ -74,7 +74,7 @@ class Undo:
         now, then, what, is_turn = change
         changed = now.differences(then).keys()
         loads = "models" in changed  # which starts an engine that has ended again
-        why = state.busy or ("" if loads else state.ended)
+        why = state.busy or (None if loads else state.not_ready)
         if why and (loads or "log" in changed or now.names != then.names):
             self.app.show_notice(why)
             return

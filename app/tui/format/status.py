@@ -13,7 +13,7 @@ from app.tui.format.bars import progress_bar
 from app.tui.format.numbers import percent
 from app.tui.format.parts import Part
 from app.tui.format.welcome import topics_of_demo
-from app.tui.state.app_state import AppState
+from app.tui.state.app_state import AppState, EngineState
 from app.tui.state.lane_state import Phase
 
 QUEUED_CELLS, QUEUED_BAR = 24, 8  # of a waiting question, of the bar before it
@@ -45,12 +45,13 @@ def title_bar(state: AppState) -> tuple[list[Part], list[Part]]:
 
 
 def run_state(state: AppState) -> Part:
-    if state.failure:
-        return Part("✗ not loaded", "bold $error")
-    if state.ended:
-        return Part("✗ ended", "bold $error")
-    if not state.loaded:
-        return Part("… loading", "$quiet")
+    match state.engine_state:
+        case EngineState.FAILED:
+            return Part("✗ not loaded", "bold $error")
+        case EngineState.ENDED:
+            return Part("✗ ended", "bold $error")
+        case EngineState.LOADING:
+            return Part("… loading", "$quiet")
     if state.slow_motion:
         return Part("● slow motion", "bold $primary")
     if state.opening:
@@ -122,19 +123,19 @@ def status_left(state: AppState, verdict: Verdict | None = None, commands: str =
         played = Part(play_progress(state.player) if state.player else "", "$primary")
         ends = Part(f"loops; {state.keys['run.stop']} ends it", "$quiet", 1)
         return [played, *([ends] if state.slow_motion else [])]
-    if state.ended:
-        return [Part(f"{state.ended}: {again} restarts it", "$error")]
+    if state.engine_state is EngineState.ENDED:
+        return [Part(f"{state.why_gone}: {again} restarts it", "$error")]
     if state.queued:
         queued = f"“{shortened(state.queued[-1], QUEUED_CELLS)}”"
         back = Part(f"({state.keys['run.stop']} takes it back)", "$quiet", 1)
         before = len(state.queued) - 1
         after = f", after {pluralize(before, 'question')}" * bool(before)
-        if not state.loaded:
+        if state.not_ready:
             then = f"{loading(state, QUEUED_BAR)}, then {queued} is answered{after}"
             return [Part(then, "$primary"), back]
         done = "this answer is done" if state.running else "the conversation is open"
         return [Part(f"{queued} runs when {done}{after}", "$primary"), back]
-    if state.loading or not (state.loaded or state.failure):
+    if state.loading or state.engine_state is EngineState.LOADING:
         opens = ", then the conversation opens" * state.opening
         hangs = Part(f"{again} restarts it, should it hang", "$quiet", 1)
         return [Part(loading(state) + opens, "$primary"), *([hangs] if state.silent else [])]

@@ -23,7 +23,7 @@ from app.tui.format.status import (
 )
 from app.tui.format.welcome import welcome
 from app.tui.keys.bindings import KeyContext, key_bar_state
-from app.tui.state.app_state import AppState
+from app.tui.state.app_state import AppState, EngineState
 from app.tui.state.scores import scores, verdict_of
 from app.tui.tokens.lens import MEASURED
 from app.tui.tokens.token_text import DisplayOptions
@@ -211,7 +211,7 @@ class LanesLayout(Screen[None]):
     def show_state(self) -> None:
         """Show everything but token text; called a few times a second, never per token."""
         state, pane = self.state, self.pane_here
-        failed, here = state.failure is not None, pane.name_of_lane if pane else ""
+        failed, here = state.engine_state is EngineState.FAILED, pane.name_of_lane if pane else ""
         space = self.query_one(VerticalSpace)
         self.query_one("#failure").display = failed
         self._fit_panels()

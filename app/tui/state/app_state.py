@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from app.config.model_options import ModelOptions
 from app.engine.commands import ComputeProbabilities, Continue
@@ -33,6 +34,16 @@ from app.tui.state.session_runs import PromptKey, SessionRuns
 from decoding.params import Params
 
 
+class EngineState(StrEnum):
+    """Whether the decoding process has models; if it has lost them, whether there is anything to
+    show without them."""
+
+    LOADING = "loading"
+    READY = "ready"
+    FAILED = "failed"  # nothing could be loaded
+    ENDED = "ended"  # there are lanes, or answers
+
+
 @dataclass(slots=True)
 class AppState:
     params: Params
@@ -48,8 +59,8 @@ class AppState:
     asked_for: ModelOptions = field(default_factory=ModelOptions)
     models: ModelOptions = field(default_factory=ModelOptions)  # of these the loaded ones
     memory: Memory | None = None  # when it was looked at last: after loading, after a run
-    failure: str | None = None  # loading failed, and there are no answers to show
-    ended: str = ""  # the models are gone, but there are answers to show
+    engine_state: EngineState = EngineState.LOADING
+    why_gone: str = ""  # why there are no models, and none are being loaded
     running: bool = False
     silent: bool = False  # the engine has work, but has emitted nothing for long
     opening: bool = False  # an earlier conversation is read, or waits for the models
@@ -92,7 +103,7 @@ class AppState:
 
     def let_time_pass(self, seconds: float) -> bool:
         """Count down the notice, and up while models are loaded; returns whether that is seen."""
-        before, loads = int(self.loading_seconds), not (self.loaded or self.failure)
+        before, loads = int(self.loading_seconds), self.engine_state is EngineState.LOADING
         self.loading_seconds = self.loading_seconds + seconds if loads else 0.0
         return self._notice_ends(seconds) or (loads and int(self.loading_seconds) != before)
 
@@ -260,8 +271,8 @@ class AppState:
     @property
     def can_compute(self) -> bool:
         """Whether the loaded models can compute on the last prompt and its answers."""
-        there = self.loaded is not None and not self.ended and not self.foreign
-        return there and not self.replay and bool(self.started and self.started.prompt_ids)
+        there = not (self.not_ready or self.foreign or self.replay)
+        return there and bool(self.started and self.started.prompt_ids)
 
     @property
     def stopped(self) -> tuple[str, ...]:
@@ -329,7 +340,7 @@ class AppState:
                 self.loading = event
             case Loaded():
                 self.loading, self.loaded, self.memory = None, event, event.memory
-                self.failure = None
+                self.engine_state, self.why_gone = EngineState.READY, ""
                 self.models = self.models if event.restored else self.asked_for
                 self.runs.all = ()
                 self.set_lanes(event.lanes)
@@ -414,21 +425,27 @@ class AppState:
                 self._without_models(event.message)
 
     def _without_models(self, why: str) -> None:
-        self.loading = None
-        if self.loaded or self.turns:
-            self.ended = why
-        else:
-            self.failure = why
+        shown = self.loaded or self.turns
+        self.engine_state = EngineState.ENDED if shown else EngineState.FAILED
+        self.loading, self.why_gone = None, why
 
     def forget_models(self) -> None:
         """Forget the models, because others are being loaded."""
-        self.loaded = self.loading = self.failure = None
-        self.ended = self.notice = ""
+        self.engine_state = EngineState.LOADING
+        self.loaded = self.loading = None
+        self.why_gone = self.notice = ""
 
     @property
     def gone(self) -> bool:
         """Whether there are no models, and none are being loaded."""
-        return bool(self.failure is not None or self.ended)
+        return self.engine_state in (EngineState.FAILED, EngineState.ENDED)
+
+    @property
+    def not_ready(self) -> str | None:
+        """Why the models can't be asked for anything, None if they can."""
+        if self.engine_state is EngineState.LOADING:
+            return "Still loading"
+        return self.why_gone if self.gone else None
 
     def _lane_runs(self, name: str) -> LaneState:
         self.busy_lane = name
