@@ -18,8 +18,8 @@ from app.engine.batches import costs_that_fit, mean_context
 from app.engine.contest import Contestant, answer_in_turn, lane_contestant
 from app.engine.lane import Lane
 from app.engine.out_of_memory import free_lane_caches
-from app.models.download import Progress
 from app.models.loaded import LoadedModels
+from app.progress import Progress
 from app.report.advice_document import Candidate, CandidateKind, Outcome, baseline_of
 from app.report.answer import Answer
 from app.report.engines import Choice

@@ -16,9 +16,9 @@ from app.engine.commands import OpenModels, Run
 from app.engine.events import EngineExited, Loaded, LoadFailed, Loading, RunFinished
 from app.models.assets import assets
 from app.models.catalog import CheckpointInfo
-from app.models.download import Progress
 from app.models.library import ModelLibrary, demo, title_of
 from app.models.public_families import FamilyState
+from app.progress import Progress
 from app.strategies.lane_spec import LaneSpec
 from app.tui.actions import lanes
 from app.tui.screens import models
