@@ -36,7 +36,7 @@ from app.engine.protocol import Engine
 from app.history.parse_document import read_recording
 from app.models.assets import examples, tour_recording
 from app.text.terminal_text import shortened
-from app.tui.actions.advice import AdviceActions
+from app.tui.actions.advice import Advisor
 from app.tui.actions.conversations import ConversationActions
 from app.tui.actions.export import Exports
 from app.tui.actions.lanes import LaneActions
@@ -70,7 +70,7 @@ SILENT_SECONDS = 60.0  # then the user is offered a restart; a long prompt may t
 ENDS_SLOW_MOTION = RunStarted, Loaded, LanesChanged, EngineExited
 
 
-class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
+class SpecchatApp(RunActions, LaneActions, ConversationActions):
     CSS_PATH = Path(__file__).with_name("specchat.tcss")  # also for subclasses elsewhere
     TITLE = "specchat"
     BINDINGS = [*RUN_KEYS, *APP_KEYS]
@@ -80,7 +80,8 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
     def __init__(self, engine: Engine, startup: Startup) -> None:
         super().__init__(engine, startup)
         self.undo = Undo(self)
-        self.exports = Exports(self)
+        self.advisor = Advisor(self)
+        self.exports = Exports(self, self.advisor)
         self.probabilities = Probabilities(self)
         self._last_labels = self._last_heard = self.clock()
         self._stale = False
@@ -233,6 +234,7 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
 
     async def handle_event(self, event: Event) -> None:
         await super().handle_event(event)
+        self.advisor.handle_event(event)
         self.undo.handle_event(event)
 
     async def run_action(
@@ -281,6 +283,9 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
 
     def action_redo(self) -> None:
         self.undo.move(back=False)
+
+    def action_advise(self) -> None:
+        self.advisor.advise()
 
     # Help, examples, presets and themes
 

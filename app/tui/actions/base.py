@@ -20,9 +20,7 @@ from app.engine.commands import (
     SetTree,
 )
 from app.engine.events import (
-    Advice,
     Event,
-    Loaded,
     RunFinished,
     RunRejected,
     SamplingTest,
@@ -32,12 +30,10 @@ from app.history.store import Store
 from app.models.assets import examples
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.roles import ROLES
-from app.strategies.settings import SAMPLING
 from app.text.terminal_text import shortened
 from app.tui.actions.slow_motion import SlowMotion
 from app.tui.drawn_text import DrawnText
 from app.tui.format.status import QUEUED_CELLS, play_progress
-from app.tui.screens.advice import AdviceScreen
 from app.tui.screens.lanes import MainScreen
 from app.tui.screens.sampling_test import SamplingTestScreen
 from app.tui.state.app_state import AppState
@@ -68,8 +64,6 @@ class AppBase(App[None]):
         self.clock = startup.clock
         self.first_theme = startup.theme
         self._played = ""  # the player's progress at the last look
-        self.advice: Mapping[str, Any] | None = None  # the last one on these models
-        self.advised_on: object = None  # the `advice_settings` that it was measured with
         self.main = MainScreen(engine, state)
         self.handling = Lock()  # of events: the engine's come after those of a recording
 
@@ -82,35 +76,10 @@ class AppBase(App[None]):
             self.engine.send(Pause(False))  # otherwise the next run would begin paused
         self.state.apply(event)
         await self.main.handle_event(event)
-        if isinstance(event, Loaded):
-            self.advice = None
-        elif isinstance(event, Advice):
-            if event.document:
-                self.advice, self.advised_on = event.document, self.advice_settings
-            for screen in self.screen_stack:  # help may be above it
-                if isinstance(screen, AdviceScreen):
-                    screen.show_progress(event)
-        elif isinstance(event, SamplingTest):
+        if isinstance(event, SamplingTest):
             for screen in self.screen_stack:
                 if isinstance(screen, SamplingTestScreen):
                     screen.show_progress(event)
-
-    @property
-    def advice_settings(self) -> object:
-        """What advice depends on, and a user can change: the settings, the lanes that are on, and
-        the conversation. How a lane drafts is what it advises."""
-        state = self.state
-        lanes = tuple(
-            (lane.info.spec.strategy, lane.info.checkpoint, lane.tree,
-             tuple((n, v) for n, v in lane.info.overrides.items() if n in SAMPLING))
-            for lane in state.lanes.values() if lane.enabled
-        )  # fmt: skip
-        return state.params, lanes, state.turns, state.started and state.started.run
-
-    @property
-    def present_advice(self) -> Mapping[str, Any] | None:
-        """The last advice, unless it is outdated."""
-        return self.advice if self.advised_on == self.advice_settings else None
 
     @property
     def slow_motion(self) -> SlowMotion | None:
