@@ -37,7 +37,7 @@ from app.history.parse_document import read_recording
 from app.models.assets import examples, tour_recording
 from app.text.terminal_text import shortened
 from app.tui.actions.advice import Advisor
-from app.tui.actions.conversations import ConversationActions
+from app.tui.actions.conversations import Conversations
 from app.tui.actions.export import Exports
 from app.tui.actions.lanes import LaneActions
 from app.tui.actions.probabilities import Probabilities
@@ -70,7 +70,7 @@ SILENT_SECONDS = 60.0  # then the user is offered a restart; a long prompt may t
 ENDS_SLOW_MOTION = RunStarted, Loaded, LanesChanged, EngineExited
 
 
-class SpecchatApp(RunActions, LaneActions, ConversationActions):
+class SpecchatApp(RunActions, LaneActions):
     CSS_PATH = Path(__file__).with_name("specchat.tcss")  # also for subclasses elsewhere
     TITLE = "specchat"
     BINDINGS = [*RUN_KEYS, *APP_KEYS]
@@ -79,7 +79,8 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions):
 
     def __init__(self, engine: Engine, startup: Startup) -> None:
         super().__init__(engine, startup)
-        self.undo = Undo(self)
+        self.conversations = Conversations(self)
+        self.undo = Undo(self, self.conversations)
         self.advisor = Advisor(self)
         self.exports = Exports(self, self.advisor)
         self.probabilities = Probabilities(self)
@@ -109,7 +110,7 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions):
         self.main.prompt.undone_at = lambda: self.undo.stack.undone_at
         self.call_after_refresh(lambda: self.run_worker(self._send_typed_ahead()))
         if self.store:
-            self.run_worker(self.recall_prompts(self.store))
+            self.run_worker(self.conversations.recall_prompts(self.store))
 
     async def on_event(self, event: events.Event) -> None:
         """Hold keys back until the prompt has the focus: on their way through the screen later
@@ -149,12 +150,12 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions):
 
     def exit(self, *args: Any, **options: Any) -> None:
         if self.main.is_mounted:
-            self.keep_for_next_time()
+            self.conversations.keep_for_next_time()
         super().exit(*args, **options)
 
     def _handle_exception(self, error: Exception) -> None:
         with suppress(Exception):
-            self.keep_for_next_time()
+            self.conversations.keep_for_next_time()
         super()._handle_exception(error)
 
     def on_unmount(self) -> None:
@@ -233,9 +234,11 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions):
                 self._stale = False
 
     async def handle_event(self, event: Event) -> None:
+        """Apply one event to the state and the screen, then tell the groups that follow them."""
         await super().handle_event(event)
         self.advisor.handle_event(event)
         self.undo.handle_event(event)
+        self.conversations.handle_event(event)
 
     async def run_action(
         self,
@@ -244,6 +247,7 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions):
         namespaces: Mapping[str, DOMNode] | None = None,
     ) -> bool:
         self.undo.note_changes()  # so that two actions are two changes
+        self.forget_last_action(action)
         handled = await super().run_action(action, default_namespace, namespaces)
         self.undo.note_changes()
         self.probabilities.request()
@@ -283,6 +287,14 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions):
 
     def action_redo(self) -> None:
         self.undo.move(back=False)
+
+    # Conversations and advice
+
+    def action_new_conversation(self) -> None:
+        self.conversations.begin()
+
+    def action_conversations(self) -> None:
+        self.conversations.show_list()
 
     def action_advise(self) -> None:
         self.advisor.advise()

@@ -45,8 +45,8 @@ from decoding.params import with_settings
 
 
 class AppBase(App[None]):
-    """The app without its actions. Each group of actions is a subclass in a file of its own;
-    SpecchatApp joins them."""
+    """The app without its actions. Groups of little else are subclasses, as Textual looks actions
+    up in the app; groups that keep something are objects that get it. SpecchatApp joins them."""
 
     def __init__(self, engine: Engine, startup: Startup) -> None:
         super().__init__()

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 from textual import on
 from textual.actions import ActionParseResult
-from textual.dom import DOMNode
 
 from app.engine.commands import Pause, Run, RunAgain, SetSchedule, SetTree, StepRound, Stop
 from app.engine.events import (
@@ -36,17 +34,11 @@ class RunActions(AppBase):
     _taken_for_command = ""
     _asks_new = True  # the last request was a new question, not one that is in the panes already
 
-    async def run_action(
-        self,
-        action: str | ActionParseResult,
-        default_namespace: DOMNode | None = None,
-        namespaces: Mapping[str, DOMNode] | None = None,
-    ) -> bool:
-        """Clear the previous action's notice and its question."""
+    def forget_last_action(self, action: str | ActionParseResult) -> None:
+        """Clear the notice and the question of the action before this one."""
         if action != "acceptance":
             self._asked_for_typical = False
         self.state.clear_notice()
-        return await super().run_action(action, default_namespace, namespaces)
 
     def settle_queued_prompt(
         self, event: Loaded | LoadFailed | RunFinished | RunRejected | EngineExited
