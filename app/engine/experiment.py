@@ -15,21 +15,19 @@ from typing import Any
 
 from app.config.overrides import Sweep, sweep_lanes
 from app.engine.batches import costs_that_fit, mean_context
+from app.engine.choices import choice_of
 from app.engine.contest import Contestant, answer_in_turn, lane_contestant
 from app.engine.lane import Lane
 from app.engine.out_of_memory import free_lane_caches
-from app.models.download import Progress
 from app.models.loaded import LoadedModels
+from app.progress import Progress
 from app.report.advice_document import Candidate, CandidateKind, Outcome, baseline_of
 from app.report.answer import Answer
-from app.report.engines import Choice
 from app.strategies.lane_spec import LaneSpec, unique_name
 from app.strategies.registry import AUTOREGRESSIVE, STRATEGIES
 from app.strategies.strategy import DEFAULT_TREE
 from decoding.cost.curve import BatchCosts
 from decoding.cost.measure import PROMPT, pass_seconds
-from decoding.drafters.eagle import EagleTree, default_tree
-from decoding.drafters.eagle_head import EagleHead
 from decoding.errors import InputError, describe
 from decoding.params import Params, flat, with_settings
 from decoding.tokenizing.stopping import Stop
@@ -186,7 +184,7 @@ class Experiment:
         seconds = time.perf_counter() - self.begun
         context = mean_context(self.prompts, [a for each in finalists for a in each.answers])
         costs = self._batches(finalists, context)
-        choices = [_choice(each, self._lane_of(each), self.models) for each in finalists]
+        choices = [choice_of(each, self._lane_of(each), self.models) for each in finalists]
         return Outcome(
             self._screened,
             finalists,
@@ -400,42 +398,3 @@ def best_of_each_kind(screened: Sequence[Candidate]) -> list[Candidate]:
 def _slower(candidate: Candidate, baseline: Candidate) -> bool:
     estimate = candidate.against(baseline)
     return candidate.strategy.drafts and (estimate is None or estimate.high < 1.0)
-
-
-def _choice(candidate: Candidate, lane: Lane, loaded: LoadedModels) -> Choice:
-    """The candidate in terms of a serving engine. `loaded`: the models of all lanes."""
-    models, params = lane.models, candidate.params
-    role = candidate.strategy.role or ""
-    head = models.drafters.get(role)
-    other_tokenizer = role == "draft" and models.draft_tokenizer is not None
-    drafts = "" if role != "draft" or other_tokenizer else models.notes.get(role, "")
-    changed = (
-        ("the target", loaded.notes.get("target", "")),
-        ("the draft model", drafts),
-        ("typical acceptance", "which is lossy" if candidate.lossy else ""),
-        ("gamma", "chosen for each round" if params.gamma == "auto" else ""),
-    )
-    options = models.options
-    verified = candidate.stats.nodes_per_pass or 1.0
-    tree = EagleTree()
-    if isinstance(head, EagleHead):
-        tree = default_tree(head.config.settings, models.target.device, models.verify_cost)
-    return Choice(
-        target=models.name,
-        strategy=candidate.strategy,
-        gamma=params.gamma if isinstance(params.gamma, int) else lane.default_gamma,
-        top_k=params.eagle_top_k or tree.top_k,
-        nodes=params.eagle_total_tokens or max(round(verified), 2),
-        source=options.drafters.get(role, ""),
-        version=head.config.version if isinstance(head, EagleHead) else "",
-        aux_layers=head.config.aux_layers if isinstance(head, EagleHead) else (),
-        other_tokenizer=other_tokenizer,
-        changed="; ".join(f"measured: {what}, {note}" for what, note in changed if note),
-        target_gguf=loaded.gguf_files.get("target", ""),
-        gguf=models.gguf_files.get(role, ""),
-        quantize=options.quantize,
-        quantize_draft=options.of_draft.quantize if role == "draft" else "none",
-        kv_cache=models.target.kv_cache,
-        chat_template=options.chat_template,
-        trust_remote_code=options.trust_remote_code,
-    )

@@ -123,6 +123,19 @@ def cut_log(data: bytes, size: int) -> tuple[bytes, bytes]:
     return b"".join([*kept, renamed]), b"".join(cut)
 
 
+def last_lines(end: bytes, size: int) -> bytes | None:
+    """The last lines of a log, as many as have the `size`. `end` is its end, from any byte before
+    them on. None if one of them names the log, or no number of whole lines has that size."""
+    lines = end.splitlines(keepends=True)
+    first = len(lines)
+    while size > 0 and first:
+        first -= 1
+        if is_name_line(lines[first]):
+            return None
+        size -= len(lines[first])
+    return None if size else b"".join(lines[first:])
+
+
 def is_log(data: bytes) -> bool:
     return data.startswith(b'["conversation"')
 

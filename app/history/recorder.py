@@ -37,7 +37,7 @@ class LogStore(Protocol):
 
     def size(self, path: Path) -> int: ...
 
-    def cut(self, path: Path, size: int) -> bytes: ...
+    def cut(self, path: Path, size: int, present: int | None = None) -> bytes: ...
 
     def open(self, path: Path) -> Recording: ...
 
@@ -82,12 +82,12 @@ class Recorder:
     def cut(self, path: Path, size: int) -> bytes:
         """Shorten a conversation of this session to an earlier `LogStore.size`, and return what was
         cut off. Raises OSError."""
-        present = path == self.path
-        if present:
-            self._close_file()  # another file may take its place
-        cut = self.store_of(path).cut(path, size)
-        if present:
-            self.size = size
+        store = self.store_of(path)
+        if path != self.path:
+            return store.cut(path, size)
+        self._close_file()  # another file may take its place
+        cut = store.cut(path, size, self.size)
+        self.size = size
         return cut
 
     def _lines(self, events: Iterable[Event]) -> list[bytes]:

@@ -40,7 +40,7 @@ class SessionStore:
     def size(self, path: Path) -> int:
         return size_of(self._logs[path].getvalue())
 
-    def cut(self, path: Path, size: int) -> bytes:
+    def cut(self, path: Path, size: int, present: int | None = None) -> bytes:
         log = self._logs[path]
         kept, cut = cut_log(log.getvalue(), size)
         log.seek(0)

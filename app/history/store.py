@@ -21,6 +21,7 @@ from app.history.log import (
     complete_lines,
     cut_log,
     is_name_line,
+    last_lines,
     name_line,
     name_of,
     read_log,
@@ -138,9 +139,13 @@ class Store:
         """The `size_of` a conversation's log."""
         return size_of(path.read_bytes())
 
-    def cut(self, path: Path, size: int) -> bytes:
+    def cut(self, path: Path, size: int, present: int | None = None) -> bytes:
         """Shorten the file to an earlier `size`, and return what was cut off; its name stays. An
-        empty file is not kept."""
+        empty file is not kept. Where its `present` size is known, only what is cut off is read: a
+        log may have many megabytes."""
+        if size and present is not None and (cut := _end(path, size, present)) is not None:
+            os.truncate(path, path.stat().st_size - len(cut))
+            return cut
         data = path.read_bytes()
         kept, cut = cut_log(data, size)
         if not kept:
@@ -186,6 +191,13 @@ class Store:
             yield
         finally:
             lock.release()
+
+
+def _end(path: Path, size: int, present: int) -> bytes | None:
+    """What follows an earlier size of a log of a `present` one; None if a name was given since."""
+    with path.open("rb") as file:
+        file.seek(size)  # or later, after lines that name it
+        return last_lines(file.read(), present - size)
 
 
 def _cut_unfinished_line(file: BinaryIO) -> None:

@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.models.download import (
-    Progress,
     find_source,
     gguf_among,
     has_tokenizer,
     local_folder,
-    silent,
     weights_among,
 )
+from app.progress import Progress, silent
 from app.text.repo_name import parse_repo
 from decoding.errors import InputError
 from decoding.json_text import read_json

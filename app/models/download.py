@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 
 from app.models.hub import LISTED, cached_folder, repo_cache, require_hub
+from app.progress import Progress, silent
 from app.text.repo_name import Repo, parse_repo
 from app.text.units import format_bytes
 from decoding.errors import InputError
 from decoding.json_text import read_json
-
-Progress = Callable[[str, float | None], None]  # what is done now, and the fraction done, 0 to 1
 
 TOKENIZER_FILES = ("tokenizer*", "vocab*", "*.model", "tekken.json")  # heads have none
 _CONFIGS = (".json", ".jinja", ".txt", ".model", ".tiktoken", ".py")
@@ -25,10 +24,6 @@ _NOT_WEIGHTS = ("consolidated", "original", "optimizer", "scheduler", "training_
 _INDEX = ".index.json"
 _POLL_INTERVAL = 0.3
 _LOGIN = "log in with `hf auth login` or set HF_TOKEN"
-
-
-def silent(what: str, part: float | None) -> None:
-    """No progress."""
 
 
 def local_folder(source: str, progress: Progress = silent, tokenizer: bool = False) -> Path:

@@ -12,7 +12,7 @@ from transformers import PreTrainedTokenizerBase
 from app.config.model_options import ModelOptions
 from app.models.chat_template import prepare_template, render_prompt
 from app.models.checkpoint import find_checkpoint
-from app.models.download import Progress, has_tokenizer, local_folder, silent
+from app.models.download import has_tokenizer, local_folder
 from app.models.hub import display_name
 from app.models.library import with_demo
 from app.models.limited_process import LimitedProcess
@@ -20,6 +20,7 @@ from app.models.loaded import LoadedModels, chosen_paths, input_ids
 from app.models.loading import load_target, load_tokenizer
 from app.models.sampling_defaults import ignored_settings, sampling_defaults
 from app.models.tuning import medusa_tree, tune, tune_head
+from app.progress import Progress, silent
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import DRAFT_ONLY, STRATEGIES
 from app.strategies.roles import HEADS, ROLES

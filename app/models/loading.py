@@ -22,7 +22,6 @@ from transformers.utils.import_utils import is_protobuf_available, is_sentencepi
 from app.config.model_options import ModelOptions
 from app.models.adapter import merge_adapter
 from app.models.checkpoint import Checkpoint, find_checkpoint
-from app.models.download import Progress, silent
 from app.models.hub import display_name
 from app.models.model_config import (
     auto_class,
@@ -40,6 +39,7 @@ from app.models.quantizing import (
     quantization,
     require_bitsandbytes,
 )
+from app.progress import Progress, silent
 from decoding.checkpoints.dialects import MERGED_HEADS
 from decoding.checkpoints.headers import packed_weight, read_tensor_types
 from decoding.checkpoints.quantized import precision_of

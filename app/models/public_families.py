@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import psutil
 
 from app.config.families import Part, PublicFamily
-from app.models.download import Progress, is_whole, local_folder, silent
+from app.models.download import is_whole, local_folder
 from app.models.hub import cached_folder
+from app.progress import Progress, silent
 from app.text.repo_name import parse_repo
 from app.text.units import format_bytes
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from app.text.unicode import require_unicode
 from decoding.errors import InputError
-from decoding.training.data import Located, Record, jsonl_lines, parse_jsonl
+from decoding.jsonl import Located, Record, jsonl_lines, parse_jsonl
 
 FIELDS = ("prompt", "messages", "turns", "input_ids")
 ROLES = ("system", "user", "assistant", "tool")

@@ -36,10 +36,11 @@ from app.engine.protocol import Engine
 from app.history.parse_document import read_recording
 from app.models.assets import examples, tour_recording
 from app.text.terminal_text import shortened
-from app.tui.actions.advice import AdviceActions
-from app.tui.actions.conversations import ConversationActions
+from app.tui.actions.advice import Advisor
+from app.tui.actions.conversations import Conversations
 from app.tui.actions.export import Exports
 from app.tui.actions.lanes import LaneActions
+from app.tui.actions.probabilities import Probabilities
 from app.tui.actions.run import RunActions
 from app.tui.actions.undo import Undo
 from app.tui.background import run_in_background
@@ -54,6 +55,7 @@ from app.tui.screens.seed import SeedScreen
 from app.tui.screens.tour import TourScreen, TourStage
 from app.tui.screens.training import TrainingScreen
 from app.tui.slow_terminal import has_backlog
+from app.tui.state.app_state import EngineState
 from app.tui.state.startup import Startup
 from app.tui.themes import DARK, LIGHT, OURS
 from app.tui.widgets.prompt import Prompt
@@ -68,7 +70,7 @@ SILENT_SECONDS = 60.0  # then the user is offered a restart; a long prompt may t
 ENDS_SLOW_MOTION = RunStarted, Loaded, LanesChanged, EngineExited
 
 
-class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
+class SpecchatApp(RunActions, LaneActions):
     CSS_PATH = Path(__file__).with_name("specchat.tcss")  # also for subclasses elsewhere
     TITLE = "specchat"
     BINDINGS = [*RUN_KEYS, *APP_KEYS]
@@ -77,8 +79,11 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
 
     def __init__(self, engine: Engine, startup: Startup) -> None:
         super().__init__(engine, startup)
-        self.undo = Undo(self)
-        self.exports = Exports(self)
+        self.conversations = Conversations(self)
+        self.undo = Undo(self, self.conversations)
+        self.advisor = Advisor(self)
+        self.exports = Exports(self, self.advisor)
+        self.probabilities = Probabilities(self)
         self._last_labels = self._last_heard = self.clock()
         self._stale = False
         self._typed_ahead: list[events.Key] | None = []  # before the prompt has the focus
@@ -105,7 +110,7 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
         self.main.prompt.undone_at = lambda: self.undo.stack.undone_at
         self.call_after_refresh(lambda: self.run_worker(self._send_typed_ahead()))
         if self.store:
-            self.run_worker(self.recall_prompts(self.store))
+            self.run_worker(self.conversations.recall_prompts(self.store))
 
     async def on_event(self, event: events.Event) -> None:
         """Hold keys back until the prompt has the focus: on their way through the screen later
@@ -145,12 +150,12 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
 
     def exit(self, *args: Any, **options: Any) -> None:
         if self.main.is_mounted:
-            self.keep_for_next_time()
+            self.conversations.keep_for_next_time()
         super().exit(*args, **options)
 
     def _handle_exception(self, error: Exception) -> None:
         with suppress(Exception):
-            self.keep_for_next_time()
+            self.conversations.keep_for_next_time()
         super()._handle_exception(error)
 
     def on_unmount(self) -> None:
@@ -173,7 +178,7 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
             event.prevent_default()
             line.insert_text_at_cursor(event.character)
             return
-        if self.screen is not self.main or self.state.replay is not None:
+        if self.screen is not self.main or self.state.replay:
             return
         prompt = self.main.prompt
         wanted = prompt.has_focus and prompt.check_consume_key(event.key, event.character)
@@ -216,6 +221,7 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
             self.state.show_notice(problem)
         if not isinstance(self.mouse_captured, Slider):  # a slider that is dragged is one change
             self.undo.note_changes()
+        self.probabilities.request()
         now = self.clock()
         due = now - self._last_labels >= LABEL_SECONDS
         self._stale = self.play_slow_motion() or self._stale or bool(events)
@@ -228,8 +234,11 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
                 self._stale = False
 
     async def handle_event(self, event: Event) -> None:
+        """Apply one event to the state and the screen, then tell the groups that follow them."""
         await super().handle_event(event)
+        self.advisor.handle_event(event)
         self.undo.handle_event(event)
+        self.conversations.handle_event(event)
 
     async def run_action(
         self,
@@ -238,8 +247,10 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
         namespaces: Mapping[str, DOMNode] | None = None,
     ) -> bool:
         self.undo.note_changes()  # so that two actions are two changes
+        self.forget_last_action(action)
         handled = await super().run_action(action, default_namespace, namespaces)
         self.undo.note_changes()
+        self.probabilities.request()
         return handled
 
     def _listen(self, events: list[Event]) -> None:
@@ -276,6 +287,17 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
 
     def action_redo(self) -> None:
         self.undo.move(back=False)
+
+    # Conversations and advice
+
+    def action_new_conversation(self) -> None:
+        self.conversations.begin()
+
+    def action_conversations(self) -> None:
+        self.conversations.show_list()
+
+    def action_advise(self) -> None:
+        self.advisor.advise()
 
     # Help, examples, presets and themes
 
@@ -377,7 +399,7 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
             runs = self.state.keys["prompt.run"]
             what = f"From where they were stopped ({runs} in the empty prompt)"
             yield SystemCommand("Continue stopped answers", what, self.action_continue)
-        if self.state.replay is None:
+        if not self.state.replay:
             what = "The seed of the next answers: the same one gives the same tokens"
             yield SystemCommand("Set the seed", what, self.action_seed)
         what = "The curves of a running training (specchat heads watch)"
@@ -392,4 +414,4 @@ def run_tui(app: SpecchatApp) -> int:
         app.run()
     finally:
         app.engine.close()
-    return app.return_code or int(app.state.failure is not None)
+    return app.return_code or int(app.state.engine_state is EngineState.FAILED)

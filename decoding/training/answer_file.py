@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from decoding.errors import InputError
+from decoding.jsonl import Record, jsonl_lines
 from decoding.tokenizing.reasoning import split_reasoning
-from decoding.training.data import Record, jsonl_lines
 
 Message = dict[str, str]
 Conversation = tuple[list[Message], list[str]]  # the history, and the user turns to answer

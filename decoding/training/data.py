@@ -1,4 +1,4 @@
-"""Reads JSONL, and chat JSONL for training.
+"""Reads chat JSONL for training.
 
 A training record is `{"messages": [{"role", "content"}, ...]}` (OpenAI chat form) or
 `{"text": ...}`; other fields are metadata. Files may be gzipped.
@@ -6,30 +6,22 @@ A training record is `{"messages": [{"role", "content"}, ...]}` (OpenAI chat for
 
 from __future__ import annotations
 
-import codecs
-import gzip
 import hashlib
 import math
 import random
-import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from io import BufferedIOBase
-from json import JSONDecodeError
 from pathlib import Path
-from typing import Any
 
-from decoding.errors import InputError, reason_for
-from decoding.json_text import parse_json
+from decoding.errors import InputError
+from decoding.jsonl import Located, jsonl_lines
+from decoding.jsonl import Record as Record
 
-Record = dict[str, Any]
-Located = tuple[str, Record]  # a record after its FILE:LINE
 SHAREGPT_ROLES = {
     "system": "system",
     **dict.fromkeys(("human", "user"), "user"),
     **dict.fromkeys(("gpt", "assistant", "chatgpt", "model"), "assistant"),
 }
-MAX_LINE = 64 * 2**20  # bytes; only other kinds of files, such as a model's, have longer lines
 MOST_REPEATS = 1000  # of a file: more would fill the memory
 
 
@@ -128,45 +120,6 @@ def in_chat_form(record: Record, where: str) -> Record:
         messages.append({"role": role, "content": turn["value"]})
     others = {k: v for k, v in record.items() if k not in ("conversations", "system")}
     return others | {"messages": messages}
-
-
-def jsonl_lines(path: Path) -> Iterator[Located]:
-    """The objects of a file. Raises InputError."""
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            yield from parse_jsonl(file, str(path))
-    except FileNotFoundError:
-        raise InputError(f"no file {path}: give a JSONL file") from None
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"can't read {path}: {reason_for(error)}") from error
-
-
-def parse_jsonl(file: BufferedIOBase, where: str) -> Iterator[Located]:
-    """One JSON object per line; empty lines are skipped. Raises InputError with the line."""
-    number = 0
-    # Bytes, not text: JSON may contain U+2028 and others, at which str.splitlines would split.
-    while line := file.readline(MAX_LINE + 1):
-        number += 1
-        if len(line) > MAX_LINE:
-            raise InputError(f"{where}:{number} is larger than {MAX_LINE >> 20} MiB: no JSONL file")
-        line = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
-        if line.strip():
-            yield f"{where}:{number}", _parse(line, f"{where}:{number}")
-
-
-def _parse(line: bytes, where: str) -> Record:
-    try:
-        record = parse_json(line.decode())
-    except UnicodeDecodeError as error:
-        raise InputError(f"{where}: not UTF-8; save the file as UTF-8") from error
-    except ValueError as error:
-        why = str(error)
-        if isinstance(error, JSONDecodeError):  # whose own line would be 1, behind that of `where`
-            why = f"{error.msg} at character {error.pos + 1}"
-        raise InputError(f"{where}: not valid JSON: {why}") from error
-    if not isinstance(record, dict):
-        raise InputError(f'{where}: give a JSON object such as {{"prompt": "Hello"}}')
-    return record
 
 
 def digest(content: object) -> str:

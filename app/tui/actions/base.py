@@ -20,9 +20,7 @@ from app.engine.commands import (
     SetTree,
 )
 from app.engine.events import (
-    Advice,
     Event,
-    Loaded,
     RunFinished,
     RunRejected,
     SamplingTest,
@@ -32,12 +30,10 @@ from app.history.store import Store
 from app.models.assets import examples
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.roles import ROLES
-from app.strategies.settings import SAMPLING
 from app.text.terminal_text import shortened
-from app.tui.actions.slow_motion import SlowMotion, progress_line
+from app.tui.actions.slow_motion import SlowMotion
 from app.tui.drawn_text import DrawnText
-from app.tui.format.status import QUEUED_CELLS
-from app.tui.screens.advice import AdviceScreen
+from app.tui.format.status import QUEUED_CELLS, play_progress
 from app.tui.screens.lanes import MainScreen
 from app.tui.screens.sampling_test import SamplingTestScreen
 from app.tui.state.app_state import AppState
@@ -49,8 +45,8 @@ from decoding.params import with_settings
 
 
 class AppBase(App[None]):
-    """The app without its actions. Each group of actions is a subclass in a file of its own;
-    SpecchatApp joins them."""
+    """The app without its actions. Groups of little else are subclasses, as Textual looks actions
+    up in the app; groups that keep something are objects that get it. SpecchatApp joins them."""
 
     def __init__(self, engine: Engine, startup: Startup) -> None:
         super().__init__()
@@ -67,9 +63,7 @@ class AppBase(App[None]):
         self.library = startup.library
         self.clock = startup.clock
         self.first_theme = startup.theme
-        self.slow_motion: SlowMotion | None = None  # set while the last run is played again
-        self.advice: Mapping[str, Any] | None = None  # the last one on these models
-        self.advised_on: object = None  # the `advice_settings` that it was measured with
+        self._played = ""  # the player's progress at the last look
         self.main = MainScreen(engine, state)
         self.handling = Lock()  # of events: the engine's come after those of a recording
 
@@ -78,57 +72,41 @@ class AppBase(App[None]):
 
     async def handle_event(self, event: Event) -> None:
         """Apply one event to the state and the screen."""
-        if self.state.paused and isinstance(event, RunFinished | RunRejected):
+        if self.state.run_paused and isinstance(event, RunFinished | RunRejected):
             self.engine.send(Pause(False))  # otherwise the next run would begin paused
         self.state.apply(event)
         await self.main.handle_event(event)
-        if isinstance(event, Loaded):
-            self.advice = None
-        elif isinstance(event, Advice):
-            if event.document:
-                self.advice, self.advised_on = event.document, self.advice_settings
-            for screen in self.screen_stack:  # help may be above it
-                if isinstance(screen, AdviceScreen):
-                    screen.show_progress(event)
-        elif isinstance(event, SamplingTest):
+        if isinstance(event, SamplingTest):
             for screen in self.screen_stack:
                 if isinstance(screen, SamplingTestScreen):
                     screen.show_progress(event)
 
     @property
-    def advice_settings(self) -> object:
-        """What advice depends on, and a user can change: the settings, the lanes that are on, and
-        the conversation. How a lane drafts is what it advises."""
-        state = self.state
-        lanes = tuple(
-            (lane.info.spec.strategy, lane.info.checkpoint, lane.tree,
-             tuple((n, v) for n, v in lane.info.overrides.items() if n in SAMPLING))
-            for lane in state.lanes.values() if lane.enabled
-        )  # fmt: skip
-        return state.params, lanes, state.turns, state.started and state.started.run
-
-    @property
-    def present_advice(self) -> Mapping[str, Any] | None:
-        """The last advice, unless it is outdated."""
-        return self.advice if self.advised_on == self.advice_settings else None
+    def slow_motion(self) -> SlowMotion | None:
+        """The player of the last run in slow motion, while it plays."""
+        player = self.state.player
+        return player if isinstance(player, SlowMotion) else None
 
     def play_slow_motion(self) -> bool:
         """Show what is due of the slow motion, if there is one; return whether there was
         anything."""
-        slow, state = self.slow_motion, self.state
+        slow = self.slow_motion
         if slow is None or not self.main.query(LaneGrid):  # the screen may be closing
             return False
-        state.paused = slow.player.paused
-        line = progress_line(slow.player)
-        changed, state.slow_motion = line != state.slow_motion, line
-        return self._show_again(slow.drain()) or changed
+        shown = self._show_again(slow.drain())
+        return self.progress_changed() or shown
+
+    def progress_changed(self) -> bool:
+        """Whether the player's progress is another one than at the last call."""
+        player, before = self.state.player, self._played
+        self._played = play_progress(player) if player else ""
+        return self._played != before
 
     def end_slow_motion(self) -> None:
         """Show the rest of the run at once."""
         if self.slow_motion is not None:
             self._show_again(self.slow_motion.end())
-            self.slow_motion = self.state.slow_motion = None
-            self.state.paused = False
+            self.state.player = None
 
     def _show_again(self, events: list[Event]) -> bool:
         for event in events:
@@ -239,8 +217,7 @@ class AppBase(App[None]):
 
     def forget_conversation(self) -> None:
         """Empty the panes."""
-        if self.slow_motion is not None:
-            self.state.paused = False
-        self.slow_motion = self.state.slow_motion = None
+        if self.state.slow_motion:
+            self.state.player = None
         self.state.forget_conversation()
         self.main.forget_conversation()

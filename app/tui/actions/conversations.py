@@ -1,4 +1,4 @@
-"""Actions on conversations: start a new one, list and reopen recorded ones."""
+"""Conversations: a new one, the list of recorded ones, and how one is reopened."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from pathlib import Path
 
 from app.engine.commands import NewConversation, Resume
 from app.engine.events import (
+    EngineExited,
     Event,
     Finished,
+    LanesChanged,
+    Loaded,
+    LoadFailed,
     Prefilled,
     RoundFinished,
     RunFinished,
     RunStarted,
 )
-from app.engine.protocol import Engine
 from app.history.recorder import Recorder
 from app.history.recording import LeftWith, Recording
 from app.history.store import THEME, Entry, Store
@@ -29,138 +32,153 @@ from app.tui.screens.conversations import ConversationsScreen
 from app.tui.state.app_state import AppState
 from app.tui.state.last_settings import last_settings
 from app.tui.state.sliders import describe_settings
-from app.tui.state.startup import Startup
 from decoding.errors import InputError
 from decoding.params import Params, flat
 
 TITLE_CHARACTERS = 30  # in a notice
 
 
-class ConversationActions(AppBase):
-    def __init__(self, engine: Engine, startup: Startup) -> None:
-        super().__init__(engine, startup)
+class Conversations:
+    """Begins, lists, deletes and reopens conversations."""
+
+    def __init__(self, app: AppBase) -> None:
+        self.app = app
         # the conversation to show, and the message, once lanes or models are loaded
         self.refill: tuple[Path, str | None] | None = None
         self.opened: dict[Path, str] = {}  # the titles of those chosen from the list
         self.deleted: dict[Entry, bytes] = {}  # their content, for undo
-        self.known_settings: LeftWith | None = None  # those that the log tells
+        self._known_settings: LeftWith | None = None  # those that the log tells
         self._restored: list[str] = []  # what was not sent last time, if it came back
 
-    def action_new_conversation(self) -> None:
-        if self.state.busy:
-            self.state.show_notice(self.state.busy)
+    def begin(self) -> None:
+        """Start a new conversation."""
+        state = self.app.state
+        if state.busy:
+            state.show_notice(state.busy)
         else:
-            undo = self.state.keys["run.undo"]
-            before = bool(self.state.turns)
-            self.engine.send(NewConversation())
-            self.begin_conversation()
-            self.state.show_notice(
+            undo = state.keys["run.undo"]
+            before = bool(state.turns)
+            self.app.engine.send(NewConversation())
+            self.app.begin_conversation()
+            state.show_notice(
                 f"A new conversation; {undo} brings the last one back"
                 if before
                 else "This conversation is already empty"
             )
-        self.main.show_state()
+        self.app.main.show_state()
 
     async def recall_prompts(self, store: Store) -> None:
         """Let the up key find the prompts of kept conversations, too, and bring back what was not
         sent."""
-        prompt = self.main.prompt
+        prompt = self.app.main.prompt
         with suppress(OSError):  # as if there were none
             unsent = await run_in_background(store.unsent)
             if unsent and not prompt.text:
                 prompt.write(unsent[-1])
                 self._restored = unsent
                 if more := len(unsent) - 1:
-                    self.show_notice(f"Not sent last time: this and {more} more, ↑ brings them")
+                    self.app.show_notice(f"Not sent last time: this and {more} more, ↑ brings them")
             earlier = await run_in_background(store.prompts)
             prompt.recall_earlier([*earlier, *unsent])
 
     def keep_for_next_time(self) -> None:
-        """What is lost otherwise when the app is left: a text that was not sent, another theme, and
-        settings that no answer was made with."""
-        if self.store:
-            texts = [self.state.sent, *self.state.queued, self.main.prompt.text]
+        """Keep what is lost otherwise when the app is left: a text that was not sent, another
+        theme, and settings that no answer was made with."""
+        state, store, recorder = self.app.state, self.app.store, self.app.recorder
+        if store:
+            texts = [state.sent, *state.queued, self.app.main.prompt.text]
             unsent = [text for text in texts if text.strip()]
             with suppress(OSError):
-                if unsent or self.store.unsent() == self._restored:  # another window's stay
-                    self.store.keep_unsent(unsent)
-                if self.theme != self.first_theme:
-                    self.store.remember(THEME, self.theme)
+                if unsent or store.unsent() == self._restored:  # another window's stay
+                    store.keep_unsent(unsent)
+                if self.app.theme != self.app.first_theme:
+                    store.remember(THEME, self.app.theme)
         left = self._settings_now()
-        shown = self.state.turns and not self.state.opening
-        if self.recorder and shown and left != self.known_settings:
-            self.recorder.leave(left)
-            self.known_settings = left
+        shown = state.turns and not state.opening
+        if recorder and shown and left != self._known_settings:
+            recorder.leave(left)
+            self._known_settings = left
 
     def _settings_now(self) -> LeftWith:
-        lanes = self.state.lanes
+        lanes = self.app.state.lanes
         return LeftWith(
-            self.state.params,
+            self.app.state.params,
             {name: dict(lane.info.overrides) for name, lane in lanes.items()},
             {name: lane.tree for name, lane in lanes.items()},
             tuple(n for n, lane in lanes.items() if lane.info.available and not lane.enabled),
         )
 
-    async def handle_event(self, event: Event) -> None:
-        await super().handle_event(event)
-        if isinstance(event, RunFinished) and not self.state.opening:
+    def handle_event(self, event: Event) -> None:
+        """Called after `Undo`, which notes no changes while a conversation is opened."""
+        state = self.app.state
+        if isinstance(event, RunFinished) and not state.opening:
             # the answers tell, but for lanes that were off
-            self.known_settings = replace(self._settings_now(), off=())
+            self._known_settings = replace(self._settings_now(), off=())
+        if isinstance(event, LoadFailed | EngineExited):
+            self.refill, state.opening = None, False
+        arrived = isinstance(event, LanesChanged) or (
+            isinstance(event, Loaded) and not event.restored
+        )
+        if arrived:
+            self.reopen_waiting()
 
-    def action_conversations(self) -> None:
-        """The list of recorded conversations."""
-        recorder, store = self.recorder, self.store
+    def show_list(self) -> None:
+        """List the recorded conversations, to choose one."""
+        recorder, store = self.app.recorder, self.app.store
         if recorder is None or store is None:
-            self.show_notice("Conversations are not saved (--no-keep)")
+            self.app.show_notice("Conversations are not saved (--no-keep)")
             return
 
         def reopen(path: Path | None) -> None:
             if path is not None:
                 self.reopen(path)
 
-        undo = self.state.keys["run.undo"]
-        chosen = ConversationsScreen(store, recorder.path, self.delete_conversation, undo)
-        self.push_screen(chosen, reopen)
+        undo = self.app.state.keys["run.undo"]
+        chosen = ConversationsScreen(store, recorder.path, self.delete, undo)
+        self.app.push_screen(chosen, reopen)
 
-    def delete_conversation(self, entry: Entry) -> None:
-        """Keeps its content until the app is left. Raises InputError and OSError."""
-        if self.recorder is None or self.store is None:
+    def delete(self, entry: Entry) -> None:
+        """Delete a conversation; its content is kept until the app is left. Raises InputError and
+        OSError."""
+        state, store, recorder = self.app.state, self.app.store, self.app.recorder
+        if recorder is None or store is None:
             return
-        if entry.path == self.recorder.path:
-            if self.state.busy:
-                what = "opened" if self.state.opening else "answered"
+        if entry.path == recorder.path:
+            if state.busy:
+                what = "opened" if state.opening else "answered"
                 raise InputError(f"It is still being {what}")
-            self.action_new_conversation()
-        self.deleted[entry] = self.store.delete(entry.path)
+            self.begin()
+        self.deleted[entry] = store.delete(entry.path)
 
-    def restore_conversation(self, entry: Entry) -> None:
-        if self.store is not None:
-            self.store.restore(entry, self.deleted[entry])
+    def restore(self, entry: Entry) -> None:
+        """Take a deletion back. Raises OSError."""
+        if self.app.store is not None:
+            self.app.store.restore(entry, self.deleted[entry])
             del self.deleted[entry]
 
     def reopen(self, path: Path, message: str | None = None) -> None:
         """Show a recorded conversation and continue it, once models are loaded; `message` is the
         notice at the end."""
-        state = self.state
-        if why := state.busy or state.ended or state.failure:
-            self.show_notice(why)
+        state = self.app.state
+        if why := state.busy or state.why_gone:
+            self.app.show_notice(why)
             return
         state.opening = True
         self.refill = path, message
         if state.loaded:
             self.reopen_waiting()
-        self.main.show_state()
+        self.app.main.show_state()
 
     def reopen_waiting(self) -> None:
         """Show the conversation that has waited for lanes or models, if there is one."""
         waiting, self.refill = self.refill, None
-        if waiting and self.recorder and not self.state.running:
-            self.state.opening = True
-            self.run_worker(self._open(self.recorder, *waiting))
+        if waiting and self.app.recorder and not self.app.state.running:
+            self.app.state.opening = True
+            self.app.run_worker(self._open(self.app.recorder, *waiting))
 
     async def _open(self, recorder: Recorder, path: Path, message: str | None) -> None:
         """Runs in a worker, because the app must handle keys while a disk is read."""
-        state = self.state
+        state = self.app.state
         lanes = set(state.lanes)
 
         def read() -> tuple[Recording, list[Event], int]:
@@ -173,10 +191,10 @@ class ConversationActions(AppBase):
             recorder.go_on(path, size)
         except (InputError, OSError) as error:
             state.opening = False
-            self.take_questions_back()
-            self.show_notice(str(error))
+            self.app.take_questions_back()
+            self.app.show_notice(str(error))
         else:
-            async with self.handling:
+            async with self.app.handling:
                 await self._show_recording(recording, events, message)
 
     async def _show_recording(
@@ -184,11 +202,11 @@ class ConversationActions(AppBase):
     ) -> None:
         """Replay all events at once. A lane's rounds are added to its pane together, which halves
         the time; between turns the screen draws and handles keys. Lanes may have been removed."""
-        state = self.state
+        state = self.app.state
         assert recording.loaded is not None and state.loaded is not None
-        self.engine.send(Resume(recording.past(), recording.seed))
+        self.app.engine.send(Resume(recording.past(), recording.seed))
         chosen = state.chosen_seed
-        self.forget_conversation()
+        self.app.forget_conversation()
         rounds: Counter[str] = Counter()
         for event in events:
             if isinstance(event, RoundFinished):
@@ -196,31 +214,31 @@ class ConversationActions(AppBase):
                 rounds[event.lane] += 1
                 continue
             if isinstance(event, Finished) and event.lane in state.lanes:
-                self.main.grid.add_rounds(state.lanes[event.lane], rounds.pop(event.lane, 0))
-            await self.handle_event(event)
+                self.app.main.grid.add_rounds(state.lanes[event.lane], rounds.pop(event.lane, 0))
+            await self.app.handle_event(event)
             if isinstance(event, RunFinished):
                 await sleep(0)
         if message is not None:  # of an undo, which keeps the seed
             if chosen not in (None, recording.seed):
-                self.change_seed(chosen)
+                self.app.change_seed(chosen)
         else:
             message = reopened_notice(recording, state) + self._take_settings(recording.left)
-            self.known_settings = self._settings_now()
-            if self.recorder and self.recorder.path:
-                self.opened[self.recorder.path] = recording.title
+            self._known_settings = self._settings_now()
+            if self.app.recorder and self.app.recorder.path:
+                self.opened[self.app.recorder.path] = recording.title
         state.foreign = recording.loaded.source != state.loaded.source
         state.opening = False
-        self.show_notice(message)
+        self.app.show_notice(message)
 
     def _take_settings(self, left: LeftWith | None) -> str:
         """Go on with the settings that it was left with, or of the last answers; returns what that
         changes, as the end of a notice."""
-        state = self.state
+        state = self.app.state
         off = ""
         if left:
             run, overrides, trees = flat(left.params), left.overrides, left.trees
             able = {name for name, lane in state.lanes.items() if lane.info.available}
-            self.switch_lanes({name: name not in left.off for name in able & trees.keys()})
+            self.app.switch_lanes({name: name not in left.off for name in able & trees.keys()})
             numbers = [str(n) for n, name in enumerate(state.lanes, 1) if name in left.off]
             several = "s" * (len(numbers) > 1)
             off = f", lane{several} {', '.join(numbers)} off" if numbers else ""
@@ -229,11 +247,11 @@ class ConversationActions(AppBase):
             trees = {name: state.lanes[name].round_events[-1].tree for name in overrides}
         changed = describe_settings(run, state.params)
         if changed:
-            self.change_params(run)
+            self.app.change_params(run)
         for name in overrides.keys() & state.lanes.keys():
             lane, tree = state.lanes[name], trees.get(name, "")
             known = tree if tree in lane.info.trees else lane.tree
-            self.change_lane(name, overrides[name], known)
+            self.app.change_lane(name, overrides[name], known)
         return f", with its settings: {changed}{off}" if changed else off
 
 

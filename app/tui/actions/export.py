@@ -21,6 +21,7 @@ from app.report.advice_text import advice_report
 from app.report.page import Report
 from app.report.scoreboard import scoreboard_report
 from app.text.terminal_text import as_json, shortened
+from app.tui.actions.advice import Advisor
 from app.tui.actions.base import AppBase
 from app.tui.background import run_in_background
 from app.tui.state.scores import scores
@@ -34,8 +35,9 @@ PALETTE_SECONDS = 0.2  # until the command palette has closed
 
 
 class Exports:
-    def __init__(self, app: AppBase) -> None:
+    def __init__(self, app: AppBase, advisor: Advisor) -> None:
         self.app = app
+        self.advisor = advisor
 
     def commands(self) -> Iterator[SystemCommand]:
         """Entries of the command palette."""
@@ -50,7 +52,7 @@ class Exports:
                 "Save speeds, speedups and what they mean, to share",
                 partial(self._export_scoreboard, suffix),
             )
-        for suffix, name in REPORTS.items() if self.app.advice else ():
+        for suffix, name in REPORTS.items() if self.advisor.advice else ():
             yield SystemCommand(
                 f"Export the advice as {name}",
                 "Save what was measured, what is best, and configurations to paste",
@@ -97,8 +99,8 @@ class Exports:
         self._save_report(report, suffix, "scoreboard ")
 
     def _export_advice(self, suffix: str) -> None:
-        if self.app.advice:
-            self._save_report(advice_report(dict(self.app.advice)), suffix)
+        if self.advisor.advice:
+            self._save_report(advice_report(dict(self.advisor.advice)), suffix)
 
     def _save_report(self, report: Report, suffix: str, kind: str = "") -> None:
         def save() -> Path:

@@ -45,8 +45,8 @@ class LaneActions(AppBase):
 
     def _add_lane(self, spec: LaneSpec, after: LaneState | None) -> None:
         state = self.state
-        if state.ended or not state.loaded:
-            state.show_notice(state.ended or "Still loading")
+        if why := state.not_ready:
+            state.show_notice(why)
         elif len(state.lanes) >= MAX_LANES:
             key = state.keys["lane.remove"]
             state.show_notice(f"{MAX_LANES} lanes is the maximum: {key} removes one")
@@ -63,8 +63,8 @@ class LaneActions(AppBase):
         state, lane = self.state, self.lane_here
         if lane is None or not state.loaded:
             return
-        if state.ended or len(state.lanes) == 1:
-            state.show_notice(state.ended or "The last lane can't be removed")
+        if state.gone or len(state.lanes) == 1:
+            state.show_notice(state.why_gone or "The last lane can't be removed")
         else:
             undo = state.keys["run.undo"]
             state.show_notice(f"{state.label(lane.info.name)} is removed; {undo} brings it back")

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 from textual import on
 from textual.actions import ActionParseResult
-from textual.dom import DOMNode
 
 from app.engine.commands import Pause, Run, RunAgain, SetSchedule, SetTree, StepRound, Stop
 from app.engine.events import (
@@ -36,17 +34,11 @@ class RunActions(AppBase):
     _taken_for_command = ""
     _asks_new = True  # the last request was a new question, not one that is in the panes already
 
-    async def run_action(
-        self,
-        action: str | ActionParseResult,
-        default_namespace: DOMNode | None = None,
-        namespaces: Mapping[str, DOMNode] | None = None,
-    ) -> bool:
-        """Clear the previous action's notice and its question."""
+    def forget_last_action(self, action: str | ActionParseResult) -> None:
+        """Clear the notice and the question of the action before this one."""
         if action != "acceptance":
             self._asked_for_typical = False
         self.state.clear_notice()
-        return await super().run_action(action, default_namespace, namespaces)
 
     def settle_queued_prompt(
         self, event: Loaded | LoadFailed | RunFinished | RunRejected | EngineExited
@@ -70,7 +62,7 @@ class RunActions(AppBase):
     def ask_next(self) -> None:
         """Ask the question that has waited longest, unless something is still in its way."""
         state = self.state
-        if state.queued and state.loaded and not (state.busy or state.ended):
+        if state.queued and not (state.not_ready or state.busy):
             self._ask(state.queued.pop(0))
 
     @on(Prompt.Submitted)
@@ -90,7 +82,7 @@ class RunActions(AppBase):
             self._say_which_keys(text.strip())
         else:
             more = prompt.take(text)
-            if state.busy or not state.loaded:
+            if state.not_ready or state.busy:
                 state.queued.append(text)
             else:
                 self._ask(text)
@@ -124,7 +116,7 @@ class RunActions(AppBase):
     def clear_notice(self) -> None:
         """Writing clears the notice. It also ends slow motion, which a space typed before it has
         begun."""
-        if self.main.prompt.edited and (self.state.notice or self.slow_motion is not None):
+        if self.main.prompt.edited and (self.state.notice or self.state.slow_motion):
             self.end_slow_motion()
             self.show_notice("")
 
@@ -190,13 +182,13 @@ class RunActions(AppBase):
         There it leaves the search or the cursor, else ends zooming, else stops the run, else closes
         the panel. On a slider it stops the run, else moves to the lanes."""
         main = self.main
-        idle = not self.state.running and self.slow_motion is None
+        idle = not (self.state.running or self.state.slow_motion)
         if self.state.queued:
             self.take_back()
             main.action_focus_prompt()
         elif main.writing and self.state.running:
             self.engine.send(Stop())
-        elif main.writing and self.slow_motion is not None:
+        elif main.writing and self.state.slow_motion:
             self.end_slow_motion()
         elif main.writing or (idle and isinstance(main.focused, Slider)):
             main.focus_pane()
@@ -206,7 +198,7 @@ class RunActions(AppBase):
             pass
         elif main.zoomed:
             main.action_zoom()
-        elif self.slow_motion is not None:
+        elif self.state.slow_motion:
             self.end_slow_motion()
         elif self.state.running:
             self.engine.send(Stop())
@@ -248,15 +240,15 @@ class RunActions(AppBase):
     def action_pause(self) -> None:
         """Pause or continue; if nothing runs, play the last run in slow motion."""
         if self.slow_motion is not None:
-            self.slow_motion.player.paused = not self.slow_motion.player.paused
+            self.slow_motion.paused = not self.slow_motion.paused
         elif self.state.running:
-            self.state.paused = not self.state.paused
-            self.engine.send(Pause(self.state.paused))
+            self.state.run_paused = not self.state.run_paused
+            self.engine.send(Pause(self.state.run_paused))
             for name, lane in self.state.lanes.items():
                 self.state.look_at(name, lane.cursor)
             self.main.show_state()
         elif can_play(self.state):
-            self.slow_motion = SlowMotion(self.state, self.clock)
+            self.state.player = SlowMotion(self.state, self.clock)
             self.play_slow_motion()  # its first frame, even if it is paused at once
             self.main.show_state()
 
@@ -274,8 +266,8 @@ class RunActions(AppBase):
         state = self.state
         going = [name for name in names if state.lanes[name].going]
         if self.slow_motion is not None:
-            self.slow_motion.player.paused = True
-            self.slow_motion.player.step_lanes(going)
+            self.slow_motion.paused = True
+            self.slow_motion.step_lanes(going)
         elif state.running:
             if going and not state.paused:
                 self.action_pause()
@@ -296,7 +288,7 @@ class RunActions(AppBase):
     def action_speed(self, direction: int) -> None:
         """Change the speed of the slow motion."""
         if self.slow_motion is not None:
-            self.slow_motion.player.change_speed(direction)
+            self.slow_motion.change_speed(direction)
         else:
             pause = self.state.keys["run.pause"]
             self.show_notice(f"For slow motion: {pause} replays a finished run")
@@ -354,8 +346,8 @@ class RunActions(AppBase):
         if lane is None:
             return
         label = state.label(lane.info.name)
-        if state.ended:
-            state.show_notice(state.ended)
+        if state.gone:
+            state.show_notice(state.why_gone)
         elif reason := lane.info.reason:
             state.show_notice(f"{label}: {reason}")
         elif state.running and not state.paused:

@@ -9,33 +9,30 @@ from app.engine.commands import Stop
 from app.engine.events import Event, Loaded, RunFinished
 from app.history.recording import LaneRecord, RecordedTurn, Recording
 from app.history.replay import SPEEDS, ReplayEngine, side_by_side
-from app.tui.format.bars import progress_bar
 from app.tui.state.app_state import AppState
 
 MIN_SECONDS = 8.0  # shorter runs are slowed down
-BAR_CELLS = 12
 MAX_SPEED = 1.0  # at the beginning
-SHORT_SECONDS = 10.0
 
 
-class SlowMotion:
+class SlowMotion(ReplayEngine):
     """Plays the events kept by the state in a loop, until `end` returns the rest of them, so that
     the screen shows the whole run again."""
 
     def __init__(self, state: AppState, clock: Callable[[], float] = time.perf_counter) -> None:
-        recording = Recording("", {}, loaded=state.loaded, turns=[side_by_side(last_turn(state))])
-        self.player = ReplayEngine(recording, clock)
-        self.player.loop = True
-        self.player.speed = suitable_speed(self.player.seconds)
-        self.player.open()
+        turn = side_by_side(last_turn(state))
+        super().__init__(Recording("", {}, loaded=state.loaded, turns=[turn]), clock)
+        self.loop = True
+        self.speed = suitable_speed(self.seconds)
+        self.open()
 
     def drain(self) -> list[Event]:
-        return [event for event in self.player.drain() if not isinstance(event, Loaded)]
+        return [event for event in super().drain() if not isinstance(event, Loaded)]
 
     def end(self) -> list[Event]:
         """Stop, and return the events not yet played."""
-        self.player.loop = self.player.paused = False
-        self.player.send(Stop())
+        self.loop = self.paused = False
+        self.send(Stop())
         return self.drain()
 
 
@@ -62,18 +59,3 @@ def last_turn(state: AppState) -> RecordedTurn:
 def suitable_speed(seconds: float) -> float:
     slow = [speed for speed in SPEEDS if speed <= MAX_SPEED and seconds / speed >= MIN_SECONDS]
     return max(slow, default=SPEEDS[0])
-
-
-def progress_line(player: ReplayEngine) -> str:
-    """The status line: position and speed."""
-    bar = progress_bar(player.position / player.seconds if player.seconds else 1.0, BAR_CELLS)
-    mark = "‖" if player.paused else "■" if player.over else "▶"
-    return f"{mark} {bar} {_position(player.position, player.seconds)} · {player.speed:g}×"
-
-
-def _position(position: float, seconds: float) -> str:
-    """Minutes and seconds, or decimals for short runs, which may take less than a second."""
-    if seconds < SHORT_SECONDS:
-        return f"{position:.2f} of {seconds:.2f} s"
-    now, end = (f"{int(each) // 60}:{int(each) % 60:02}" for each in (position, seconds))
-    return f"{now} of {end}"

@@ -14,14 +14,14 @@ from app.engine.commands import (
 from app.engine.events import (
     EngineExited,
     Event,
-    LanesChanged,
     Loaded,
     LoadFailed,
     RunContinued,
     RunFinished,
     RunStarted,
 )
-from app.tui.actions.conversations import ConversationActions
+from app.tui.actions.base import AppBase
+from app.tui.actions.conversations import Conversations
 from app.tui.state.undo import LogPosition, Setup, UndoStack
 from decoding.errors import InputError
 
@@ -30,8 +30,9 @@ class Undo:
     """Actions need no inverse: what the screen has asked for is compared with what it asked for
     before, and an undo asks for the difference."""
 
-    def __init__(self, app: ConversationActions) -> None:
+    def __init__(self, app: AppBase, conversations: Conversations) -> None:
         self.app = app
+        self.conversations = conversations
         self.stack = UndoStack()
         self._conversation = LogPosition()
         self._cut: dict[LogPosition, bytes] = {}  # the bytes cut off a log, for redo
@@ -48,12 +49,12 @@ class Undo:
             runs, asked = state.runs.all, state.started.prompt if state.started else ""
             self._conversation = LogPosition(runs=runs)
             if recorder and (path := recorder.path):
-                opened, size = self.app.opened.get(path, ""), recorder.size
+                opened, size = self.conversations.opened.get(path, ""), recorder.size
                 self._conversation = LogPosition(path, size, state.turns, opened, runs, asked)
         self._record()
 
     def _record(self) -> None:
-        setup = Setup.of(self.app.state, self._conversation, self.app.deleted)
+        setup = Setup.of(self.app.state, self._conversation, self.conversations.deleted)
         self.stack.record(setup, time.monotonic(), self._asked_at)
         if not self.stack.undone:
             self._cut.clear()
@@ -65,8 +66,8 @@ class Undo:
         if self.stack.waiting:
             self.app.show_notice("The last undo or redo is still in progress")
             return
-        if not state.loaded:
-            self.app.show_notice(state.failure or "Still loading")
+        if (why := state.not_ready) and not state.loaded:
+            self.app.show_notice(why)
             return
         if change is None:
             self.app.show_notice("There is nothing to undo" if back else "There is nothing to redo")
@@ -74,13 +75,13 @@ class Undo:
         now, then, what, is_turn = change
         changed = now.differences(then).keys()
         loads = "models" in changed  # which starts an engine that has ended again
-        why = state.busy or ("" if loads else state.ended)
+        why = state.busy or (None if loads else state.not_ready)
         if why and (loads or "log" in changed or now.names != then.names):
             self.app.show_notice(why)
             return
         try:
             for entry in now.deleted - then.deleted:
-                self.app.restore_conversation(entry)
+                self.conversations.restore(entry)
         except OSError as error:
             self.app.show_notice(f"The conversation can't be restored: {error.strerror or error}")
             return
@@ -103,7 +104,7 @@ class Undo:
             self._put_question_back()
         with suppress(OSError, InputError):  # else it stays
             for entry in then.deleted - now.deleted:
-                self.app.delete_conversation(entry)
+                self.conversations.delete(entry)
         self.app.show_notice(message)
 
     def describe(self, what: str, back: bool) -> str:
@@ -127,7 +128,7 @@ class Undo:
     def _change_models(self, then: Setup, message: str) -> None:
         self._switch_lanes(then)
         self.app.open_models(then.models, then.lanes)
-        self.app.refill = (then.log.path, message) if then.log.path else None
+        self.conversations.refill = (then.log.path, message) if then.log.path else None
 
     def _change_lanes(self, now: Setup, then: Setup, message: str) -> None:
         state = self.app.state
@@ -137,7 +138,7 @@ class Undo:
                 self.app.change_lane(spec.name, spec.overrides, spec.tree)
         if now.names != then.names:
             added, path = set(then.names) - set(now.names), then.log.path
-            self.app.refill = (path, message) if added and path else None
+            self.conversations.refill = (path, message) if added and path else None
             self.app.engine.send(SetLanes(then.lanes))
         state.choose_leader()
 
@@ -168,7 +169,7 @@ class Undo:
             self.app.engine.send(NewConversation())
             self.app.begin_conversation()
         else:
-            self.app.reopen(then.path, message)
+            self.conversations.reopen(then.path, message)
 
     def handle_event(self, event: Event) -> None:
         if isinstance(event, RunStarted | RunContinued):
@@ -178,10 +179,4 @@ class Undo:
         if isinstance(event, RunFinished | Loaded):  # before the question that waits begins
             self.note_changes()
         if isinstance(event, LoadFailed | EngineExited):
-            self.app.refill, self.app.state.opening = None, False
             self.stack.cancel()
-        arrived = isinstance(event, LanesChanged) or (
-            isinstance(event, Loaded) and not event.restored
-        )
-        if arrived:
-            self.app.reopen_waiting()

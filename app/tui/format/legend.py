@@ -43,7 +43,7 @@ def color_by_legend(options: DisplayOptions, state: AppState) -> list[Part]:
 
 def when_computed(state: AppState) -> str:
     """When missing probabilities will be known, in a word or two."""
-    if state.replay is not None:
+    if state.replay:
         return "not recorded"
     if not state.can_compute:
         return f"{state.keys['run.again']} records p"

@@ -16,7 +16,7 @@ def not_recorded(state: AppState, lane: LaneState) -> str:
     """The note on a round without recorded probabilities."""
     if lane.strategy.remote:
         return "A server's text comes in pieces, without probabilities."
-    if state.replay is not None:
+    if state.replay:
         return "No probabilities were recorded."
     if lane.no_probabilities:
         return f"No probabilities: {lane.no_probabilities}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.engine.events import Loading
+from app.history.replay import ReplayEngine
 from app.report.verdict import Verdict
 from app.text.plural import pluralize
 from app.text.terminal_text import shortened
@@ -12,12 +13,13 @@ from app.tui.format.bars import progress_bar
 from app.tui.format.numbers import percent
 from app.tui.format.parts import Part
 from app.tui.format.welcome import topics_of_demo
-from app.tui.state.app_state import AppState
+from app.tui.state.app_state import AppState, EngineState
 from app.tui.state.lane_state import Phase
 
 QUEUED_CELLS, QUEUED_BAR = 24, 8  # of a waiting question, of the bar before it
 CONTEXT_SHARE = 0.5  # of the context; less is not worth a word
 SLOW_SECONDS = 5.0  # loading so long says for how long
+PLAYER_CELLS, SHORT_SECONDS = 12, 10.0  # of the bar; shorter runs are told in decimals
 
 
 def title_bar(state: AppState) -> tuple[list[Part], list[Part]]:
@@ -43,18 +45,19 @@ def title_bar(state: AppState) -> tuple[list[Part], list[Part]]:
 
 
 def run_state(state: AppState) -> Part:
-    if state.failure:
-        return Part("✗ not loaded", "bold $error")
-    if state.ended:
-        return Part("✗ ended", "bold $error")
-    if not state.loaded:
-        return Part("… loading", "$quiet")
-    if state.slow_motion is not None:
+    match state.engine_state:
+        case EngineState.FAILED:
+            return Part("✗ not loaded", "bold $error")
+        case EngineState.ENDED:
+            return Part("✗ ended", "bold $error")
+        case EngineState.LOADING:
+            return Part("… loading", "$quiet")
+    if state.slow_motion:
         return Part("● slow motion", "bold $primary")
     if state.opening:
         return Part("… opening", "$quiet")
     if not state.running:
-        return Part("○ ready" if state.replay is None else "○ replay", "$quiet")
+        return Part("○ replay" if state.replay else "○ ready", "$quiet")
     order = [lane for lane in state.lanes.values() if lane.phase is not Phase.IDLE]
     ended = sum(lane.phase not in (Phase.WAITING, Phase.RUNNING) for lane in order)
     names = list(state.lanes)
@@ -116,22 +119,23 @@ def status_left(state: AppState, verdict: Verdict | None = None, commands: str =
     if state.silent and not state.loading:
         text = f"No output from the decoding process for a minute: {again} restarts it"
         return [Part(text, "$warning")]
-    if (played := state.slow_motion or state.replay) is not None:
+    if state.replay or state.slow_motion:
+        played = Part(play_progress(state.player) if state.player else "", "$primary")
         ends = Part(f"loops; {state.keys['run.stop']} ends it", "$quiet", 1)
-        return [Part(played, "$primary"), *([ends] if state.replay is None else [])]
-    if state.ended:
-        return [Part(f"{state.ended}: {again} restarts it", "$error")]
+        return [played, *([ends] if state.slow_motion else [])]
+    if state.engine_state is EngineState.ENDED:
+        return [Part(f"{state.why_gone}: {again} restarts it", "$error")]
     if state.queued:
         queued = f"“{shortened(state.queued[-1], QUEUED_CELLS)}”"
         back = Part(f"({state.keys['run.stop']} takes it back)", "$quiet", 1)
         before = len(state.queued) - 1
         after = f", after {pluralize(before, 'question')}" * bool(before)
-        if not state.loaded:
+        if state.not_ready:
             then = f"{loading(state, QUEUED_BAR)}, then {queued} is answered{after}"
             return [Part(then, "$primary"), back]
         done = "this answer is done" if state.running else "the conversation is open"
         return [Part(f"{queued} runs when {done}{after}", "$primary"), back]
-    if state.loading or not (state.loaded or state.failure):
+    if state.loading or state.engine_state is EngineState.LOADING:
         opens = ", then the conversation opens" * state.opening
         hangs = Part(f"{again} restarts it, should it hang", "$quiet", 1)
         return [Part(loading(state) + opens, "$primary"), *([hangs] if state.silent else [])]
@@ -139,7 +143,7 @@ def status_left(state: AppState, verdict: Verdict | None = None, commands: str =
         return [Part("Opening the conversation", "$primary")]
     if state.download:
         return [Part(state.download, "$primary")]
-    if commands and state.replay is None:
+    if commands and not state.replay:
         return [Part(commands, "$quiet", 1)]
     if state.stopped:
         runs = state.keys["prompt.run"]
@@ -152,6 +156,21 @@ def status_left(state: AppState, verdict: Verdict | None = None, commands: str =
         opens = state.keys["app.conversations"]
         return [Part(f"{opens} opens an earlier conversation, with its settings", "$quiet", 1)]
     return []
+
+
+def play_progress(player: ReplayEngine) -> str:
+    """What a player plays: whether it does, the position and the speed."""
+    bar = progress_bar(player.position / player.seconds if player.seconds else 1.0, PLAYER_CELLS)
+    mark = "‖" if player.paused else "■" if player.over else "▶"
+    return f"{mark} {bar} {_position(player.position, player.seconds)} · {player.speed:g}×"
+
+
+def _position(position: float, seconds: float) -> str:
+    """Minutes and seconds, or decimals for short runs, which may take less than a second."""
+    if seconds < SHORT_SECONDS:
+        return f"{position:.2f} of {seconds:.2f} s"
+    now, end = (f"{int(each) // 60}:{int(each) % 60:02}" for each in (position, seconds))
+    return f"{now} of {end}"
 
 
 def loading(state: AppState, cells: int = 20) -> str:

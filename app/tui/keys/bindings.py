@@ -209,12 +209,12 @@ OF_CHARACTERS = frozenset(
 
 
 def run_keys(state: AppState) -> list[Binding]:
-    return RUN_KEYS if state.replay is None else REPLAY_KEYS
+    return REPLAY_KEYS if state.replay else RUN_KEYS
 
 
 def allowed(state: AppState, action: str) -> bool:
     """Whether an action is available; lists of keys leave the others out."""
-    return state.replay is None or action.partition("(")[0] not in NOT_IN_REPLAY
+    return not state.replay or action.partition("(")[0] not in NOT_IN_REPLAY
 
 
 def lane_key(binding: Binding) -> bool:
@@ -252,10 +252,10 @@ class BarState:
 
 def key_bar_state(state: AppState, here: KeyContext) -> BarState:
     names = dict(BAR_NAMES)
-    slow = state.slow_motion is not None
+    slow = state.slow_motion
     answering = state.running or slow
     hidden = set() if answering else {"step", "step_all"}
-    if not (slow or state.replay is not None):
+    if not (slow or state.replay):
         hidden |= {"speed(-1)", "speed(1)"}
     if not (answering or state.turns):
         hidden.add("pause")
@@ -281,7 +281,7 @@ def key_bar_state(state: AppState, here: KeyContext) -> BarState:
         names["pause"] = "Play again"
     elif state.paused:
         names["pause"] = "Resume"
-    elif not (answering or state.replay is not None):
+    elif not (answering or state.replay):
         names["pause"] = "Slow motion"
     hits = ("leave", "screen.hit(1)", "screen.hit(-1)")
     # where somebody begins who has been here before
@@ -301,7 +301,7 @@ def key_bar_state(state: AppState, here: KeyContext) -> BarState:
 def leave_name(state: AppState, here: KeyContext) -> str | None:
     """What the key that leaves does here, in a word or two; None if it has no other name than
     always."""
-    answering = state.running or state.slow_motion is not None
+    answering = state.running or state.slow_motion
     if state.queued:
         return "Take back"
     if here.typing:
@@ -316,4 +316,4 @@ def leave_name(state: AppState, here: KeyContext) -> str | None:
         return "All panes"
     if here.looking and not answering:
         return "Close"
-    return "Turn's end" if state.replay is not None else None
+    return "Turn's end" if state.replay else None

@@ -9,7 +9,7 @@ from app.engine.commands import RunAgain, StepRound
 from app.engine.events import Event, RoundFinished, RunStarted
 from app.history.recording import Recording
 from app.history.replay import ReplayEngine
-from app.tui.actions.slow_motion import progress_line, suitable_speed
+from app.tui.actions.slow_motion import suitable_speed
 from app.tui.app import SpecchatApp
 from app.tui.keys.bindings import REPLAY_KEYS
 from app.tui.state.startup import Startup
@@ -26,14 +26,14 @@ class ReplayApp(SpecchatApp):
         self.player = ReplayEngine(recording, startup.clock)
         super().__init__(self.player, replace(startup, lanes=recording.lanes))
         self.title = recording.title
-        self.state.replay = ""
+        self.state.replay, self.state.player = True, self.player
 
     def begin(self) -> None:
         if self._timed:
             super().begin()
 
     async def handle_event(self, event: Event) -> None:
-        state, paused = self.state, self.player.paused
+        state = self.state
         if isinstance(event, RunStarted):
             state.schedule = event.schedule
             if event.leader in state.lanes:
@@ -44,13 +44,10 @@ class ReplayApp(SpecchatApp):
                 state.params = event.params or state.params
                 self.main.show_state()
         await super().handle_event(event)
-        self.player.paused = state.paused = paused  # the end of a turn must not end a pause
 
     async def pump(self) -> None:
         await super().pump()
-        self.state.paused = self.player.paused
-        if (progress := progress_line(self.player)) != self.state.replay:
-            self.state.replay, self.state.replay_over = progress, self.player.over
+        if self.progress_changed():
             self.main.show_state()
 
     def action_pause(self) -> None:

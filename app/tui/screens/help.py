@@ -77,7 +77,7 @@ class HelpScreen(Dialog[None]):
             yield from section(
                 "Keys of an answer; a click works, too", self._keys(TokenView.BINDINGS)
             )
-            if self._state.replay is None:
+            if not self._state.replay:
                 yield from section("Keys of the prompt", self._keys(Prompt.BINDINGS))
                 yield from section(
                     "Keys of a slider, or a number; click, drag and wheel work, too",

@@ -38,10 +38,10 @@ class MainScreen(LanesLayout):
     async def on_mount(self) -> None:
         if self.app.no_color:
             self.display_options = replace(self.display_options, mode="glyphs")
-        if self.state.replay is None:
+        if not self.state.replay:
             self.action_focus_prompt()  # first: hints depend on the focus
         await self.rebuild()
-        if self.state.replay is not None:  # takes no prompts
+        if self.state.replay:  # takes no prompts
             self.query_one("#ask").display = False
             self.query_one(SlidersPanel).disabled = True
             self.focus_pane()
@@ -225,7 +225,7 @@ class MainScreen(LanesLayout):
 
     def on_paste(self, event: events.Paste) -> None:
         """Paste into the prompt, wherever the focus is."""
-        if self.state.replay is None and not self.prompt.has_focus:
+        if not self.state.replay and not self.prompt.has_focus:
             self.type(event.text)
 
     def action_slider(self, name: str) -> None:

@@ -12,7 +12,6 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from app.engine.commands import RecordProbabilities
 from app.engine.protocol import Engine
 from app.tui.format.legend import legend
 from app.tui.format.status import (
@@ -24,7 +23,7 @@ from app.tui.format.status import (
 )
 from app.tui.format.welcome import welcome
 from app.tui.keys.bindings import KeyContext, key_bar_state
-from app.tui.state.app_state import AppState
+from app.tui.state.app_state import AppState, EngineState
 from app.tui.state.scores import scores, verdict_of
 from app.tui.tokens.lens import MEASURED
 from app.tui.tokens.token_text import DisplayOptions
@@ -70,7 +69,6 @@ class LanesLayout(Screen[None]):
         self.scores_shown = True  # the scoreboard, if no other panel is open and there is room
         self.display_options = DisplayOptions()
         self._restyling = False  # a timer is running for the next pane
-        self._recorded: frozenset[str] = frozenset()  # lanes whose probabilities are recorded
         self._seen = False  # it has been on the terminal
         self.writing = False  # characters go to the prompt
         self.searched = ""  # the words that are searched for
@@ -174,6 +172,12 @@ class LanesLayout(Screen[None]):
         return [self.query_one(f"#{name}", Panel) for name in dict.fromkeys(names) if name]
 
     @property
+    def shows_probabilities(self) -> bool:
+        """Whether an open panel or the colours show probabilities."""
+        color_by = self.display_options.color_by
+        return color_by in MEASURED or any(panel.NEEDS_PROBABILITIES for panel in self.panels)
+
+    @property
     def pane_here(self) -> LanePane | None:
         """The pane in focus, or the one that was in focus last."""
         return self.grid.pane(self.grid.current)
@@ -207,7 +211,7 @@ class LanesLayout(Screen[None]):
     def show_state(self) -> None:
         """Show everything but token text; called a few times a second, never per token."""
         state, pane = self.state, self.pane_here
-        failed, here = state.failure is not None, pane.name_of_lane if pane else ""
+        failed, here = state.engine_state is EngineState.FAILED, pane.name_of_lane if pane else ""
         space = self.query_one(VerticalSpace)
         self.query_one("#failure").display = failed
         self._fit_panels()
@@ -238,7 +242,7 @@ class LanesLayout(Screen[None]):
         self.prompt.example = "" if state.queued else state.example
         unsaid = elsewhere if self.prompt.text or self.prompt.example else ""
         self.query_one("#status", StatusLine).show(status_left(state, verdict, unsaid), options)
-        self.prompt.commands = " " if state.slow_motion is None else " -+="
+        self.prompt.commands = " -+=" if state.slow_motion else " "
         self.prompt.placeholder = placeholder(state) if unsaid else elsewhere or placeholder(state)
         self.query_one("#ask").set_class(self.writing, "-writing")
         self._show_keys()
@@ -284,20 +288,6 @@ class LanesLayout(Screen[None]):
             each.display = each in panels
             if each.display and pane:
                 each.show(self.state, pane.name_of_lane)
-        self._record_probabilities()
-
-    def _record_probabilities(self) -> None:
-        """Make the engine record probabilities of all lanes while an open panel or the colours need
-        them, and measure those of finished answers."""
-        wanted = any(panel.NEEDS_PROBABILITIES for panel in self.panels)
-        needed = wanted or self.display_options.color_by in MEASURED
-        lanes = self.state.lanes.items() if needed else ()
-        recorded = frozenset(name for name, lane in lanes if lane.active)
-        if recorded != self._recorded:
-            self._recorded = recorded
-            self.engine.send(RecordProbabilities(recorded))
-        for answer in self.state.missing_probabilities() if needed else ():
-            self.engine.send(answer)
 
     def _show_keys(self) -> None:
         if not self.is_active:  # actions of "screen" belong to the screen above this one

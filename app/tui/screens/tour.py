@@ -41,7 +41,7 @@ class TourStage(MainScreen):
         alone = replace(recording, turns=[side_by_side(replace(turn, started=started))])
         self.player = ReplayEngine(alone, clock)
         self.player.speed = min(self.player.seconds / RACE_SECONDS, 1.0)
-        state = AppState(Params(), keys=keys, replay="")
+        state = AppState(Params(), keys=keys, replay=True)
         state.set_lanes(recording.lanes)
         super().__init__(self.player, state)
         rounds = {name: rejected_round(lane) for name, lane in turn.lanes.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from app.config.model_options import ModelOptions
 from app.engine.commands import ComputeProbabilities, Continue
@@ -26,10 +27,21 @@ from app.engine.events import (
     RunStarted,
     Schedule,
 )
+from app.history.replay import ReplayEngine
 from app.text.token_event import TokenEvent
 from app.tui.state.lane_state import PHASE_AT_END, LaneState, Phase
 from app.tui.state.session_runs import PromptKey, SessionRuns
 from decoding.params import Params
+
+
+class EngineState(StrEnum):
+    """Whether the decoding process has models; if it has lost them, whether there is anything to
+    show without them."""
+
+    LOADING = "loading"
+    READY = "ready"
+    FAILED = "failed"  # nothing could be loaded
+    ENDED = "ended"  # there are lanes, or answers
 
 
 @dataclass(slots=True)
@@ -47,17 +59,16 @@ class AppState:
     asked_for: ModelOptions = field(default_factory=ModelOptions)
     models: ModelOptions = field(default_factory=ModelOptions)  # of these the loaded ones
     memory: Memory | None = None  # when it was looked at last: after loading, after a run
-    failure: str | None = None  # loading failed, and there are no answers to show
-    ended: str = ""  # the models are gone, but there are answers to show
+    engine_state: EngineState = EngineState.LOADING
+    why_gone: str = ""  # why there are no models, and none are being loaded
     running: bool = False
     silent: bool = False  # the engine has work, but has emitted nothing for long
     opening: bool = False  # an earlier conversation is read, or waits for the models
-    paused: bool = False
+    run_paused: bool = False  # between two rounds, by the user
     turns: int = 0  # answered or being answered in this conversation
     leader: str | None = None
     started: RunStarted | None = None  # the last run
     foreign: bool = False  # the last answers are another model's
-    slow_motion: str | None = None  # progress of the slow motion, None if it is not playing
     runs: SessionRuns = field(default_factory=SessionRuns)  # on these models
     busy_lane: str | None = None  # the lane that the last event came from
     example: str = ""  # an example prompt for a newcomer, until the first prompt
@@ -67,8 +78,8 @@ class AppState:
     queued: list[str] = field(default_factory=list)
     sent: str = ""  # a prompt that the engine has not begun to answer
     differing: set[int] = field(default_factory=set)  # turns whose lanes did not all say the same
-    replay: str | None = None  # progress of a replay; None in a live session
-    replay_over: bool = False
+    replay: bool = False  # a recording is shown, instead of a live session
+    player: ReplayEngine | None = None  # of the recording, or of the last run in slow motion
     keys: Mapping[str, str] = field(default_factory=dict)  # labels of keys by binding id
     notice: str = ""
     notice_seconds: float | None = None  # how much longer it stays; None: until the next one
@@ -92,7 +103,7 @@ class AppState:
 
     def let_time_pass(self, seconds: float) -> bool:
         """Count down the notice, and up while models are loaded; returns whether that is seen."""
-        before, loads = int(self.loading_seconds), not (self.loaded or self.failure)
+        before, loads = int(self.loading_seconds), self.engine_state is EngineState.LOADING
         self.loading_seconds = self.loading_seconds + seconds if loads else 0.0
         return self._notice_ends(seconds) or (loads and int(self.loading_seconds) != before)
 
@@ -153,7 +164,22 @@ class AppState:
     @property
     def played_again(self) -> bool:
         """Whether incoming events are repetitions."""
-        return self.opening or self.replay is not None or self.slow_motion is not None
+        return self.opening or self.replay or self.slow_motion
+
+    @property
+    def slow_motion(self) -> bool:
+        """Whether the last run is played again in slow motion."""
+        return self.player is not None and not self.replay
+
+    @property
+    def replay_over(self) -> bool:
+        """Whether the recording has been played to its end."""
+        return self.replay and self.player is not None and self.player.over
+
+    @property
+    def paused(self) -> bool:
+        """Whether the rounds that are shown have been paused: of the run, or of the player."""
+        return self.player.paused if self.player else self.run_paused
 
     @property
     def typical(self) -> bool:
@@ -238,15 +264,15 @@ class AppState:
             order = sorted(lanes, key=lambda each: (-(each.speedup or 0.0), each.decode_seconds))
             return order.index(lane)
         before = [each for each in lanes if each.decode_seconds < lane.decode_seconds]
-        together = self.slow_motion is not None  # there all lanes have the same clock
+        together = self.slow_motion  # there all lanes have the same clock
         certain = together or all(each.phase is Phase.DONE for each in before)
         return sum(each.phase is Phase.DONE for each in before) if certain else None
 
     @property
     def can_compute(self) -> bool:
         """Whether the loaded models can compute on the last prompt and its answers."""
-        there = self.loaded is not None and not self.ended and not self.foreign
-        return there and self.replay is None and bool(self.started and self.started.prompt_ids)
+        there = not (self.not_ready or self.foreign or self.replay)
+        return there and bool(self.started and self.started.prompt_ids)
 
     @property
     def stopped(self) -> tuple[str, ...]:
@@ -274,14 +300,13 @@ class AppState:
         return Continue(self.started.prompt_ids, self.stopped, answers, self.started.seed)
 
     def missing_probabilities(self) -> list[ComputeProbabilities]:
-        """The requests for missing probabilities of the last answers, each only once."""
-        if not (self.can_compute and self.started) or self.busy or self.slow_motion is not None:
+        """The requests for probabilities that the last answers lack, without those already sent."""
+        if not (self.can_compute and self.started) or self.busy or self.slow_motion:
             return []
         asked = []
         for name, lane in self.lanes.items():
             known = lane.computing or lane.no_probabilities or not lane.lacks_probabilities
             if lane.first and not known:
-                lane.computing = True
                 params = (event.params or Params() for event in lane.round_events)
                 asked.append(
                     ComputeProbabilities(
@@ -315,7 +340,7 @@ class AppState:
                 self.loading = event
             case Loaded():
                 self.loading, self.loaded, self.memory = None, event, event.memory
-                self.failure = None
+                self.engine_state, self.why_gone = EngineState.READY, ""
                 self.models = self.models if event.restored else self.asked_for
                 self.runs.all = ()
                 self.set_lanes(event.lanes)
@@ -337,12 +362,12 @@ class AppState:
                 self.redrawn = event.replaces is not None
                 self.differing.discard(event.turn)
                 self.started, self.example = event, ""
-                if self.slow_motion is None:  # there it is a run that was
+                if not self.slow_motion:  # there it is a run that was
                     self.foreign, self.next_seed = False, None
                 for name, lane in self.lanes.items():
                     if name in event.lanes:
                         # in slow motion it is still the run that it was
-                        at = event.at if self.slow_motion is None else lane.begun_at
+                        at = lane.begun_at if self.slow_motion else event.at
                         lane.begin(at, event.schedule)
                     else:
                         lane.phase = Phase.IDLE
@@ -372,7 +397,7 @@ class AppState:
             case RunFinished():
                 if self.notice == self.busy:
                     self.notice = ""
-                self.running = self.paused = False
+                self.running = self.run_paused = False
                 if not self.played_again:
                     for lane in self.lanes.values():
                         self.runs.add(lane, self.prompt)
@@ -386,7 +411,7 @@ class AppState:
                     answered.add_probabilities(event)
                     self.runs.add_probabilities(answered)
             case RunRejected():
-                self.running, self.paused, self.sent = False, False, ""
+                self.running, self.run_paused, self.sent = False, False, ""
                 self.busy_lane = None
                 for lane in self.lanes.values():
                     if lane.phase in (Phase.WAITING, Phase.RUNNING):
@@ -395,26 +420,32 @@ class AppState:
                     key = f" ({self.keys['run.new']})" * event.suggests_new_conversation
                     self.show_notice(event.message + key, None)
             case EngineExited():
-                self.running = self.paused = False
+                self.running = self.run_paused = False
                 self.busy_lane, self.notice = None, ""
                 self._without_models(event.message)
 
     def _without_models(self, why: str) -> None:
-        self.loading = None
-        if self.loaded or self.turns:
-            self.ended = why
-        else:
-            self.failure = why
+        shown = self.loaded or self.turns
+        self.engine_state = EngineState.ENDED if shown else EngineState.FAILED
+        self.loading, self.why_gone = None, why
 
     def forget_models(self) -> None:
         """Forget the models, because others are being loaded."""
-        self.loaded = self.loading = self.failure = None
-        self.ended = self.notice = ""
+        self.engine_state = EngineState.LOADING
+        self.loaded = self.loading = None
+        self.why_gone = self.notice = ""
 
     @property
     def gone(self) -> bool:
         """Whether there are no models, and none are being loaded."""
-        return bool(self.failure is not None or self.ended)
+        return self.engine_state in (EngineState.FAILED, EngineState.ENDED)
+
+    @property
+    def not_ready(self) -> str | None:
+        """Why the models can't be asked for anything, None if they can."""
+        if self.engine_state is EngineState.LOADING:
+            return "Still loading"
+        return self.why_gone if self.gone else None
 
     def _lane_runs(self, name: str) -> LaneState:
         self.busy_lane = name

@@ -77,6 +77,6 @@ class LanePane(Vertical):
         if lane.active:
             again = Part(f"✗ ended: {state.keys['run.again']} restarts it", "bold $error")
             metrics = lane_metrics(lane, same_text(state, lane))
-            self._bottom.show(metrics, [again] if state.ended else ())
+            self._bottom.show(metrics, [again] if state.gone else ())
         else:  # seen with tabs
             self._bottom.show([Part(why_off(lane, here))])

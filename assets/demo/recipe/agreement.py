@@ -23,7 +23,7 @@ from transformers import (
 )
 
 from assets.demo.recipe.stream import answer_mask, encode, turn_ids
-from decoding.training.data import Record, jsonl_lines
+from decoding.jsonl import Record, jsonl_lines
 
 
 def tokens_per_pass(matches: Sequence[bool], gamma: int) -> tuple[int, int]:

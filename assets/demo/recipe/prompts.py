@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 
 from app.models.assets import examples
-from decoding.training.data import Record, jsonl_lines
+from decoding.jsonl import Record, jsonl_lines
 
 LONG_TURNS = 6
 

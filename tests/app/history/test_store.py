@@ -68,6 +68,35 @@ def test_a_name_is_no_part_of_what_is_cut_off(store: Store, recorder: Recorder) 
     assert (found.title, len(found.turns), store.size(path)) == ("Numbers", 2, two)
 
 
+def test_only_what_is_cut_off_is_read(
+    store: Store, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorder.record(turn(0, "Count!", 1.0, 0))
+    assert recorder.path
+    path, one = recorder.path, recorder.size
+    store.rename(path, "Numbers")
+    before = path.read_bytes()
+    recorder.record(turn(1, "And on?", 2.0, 1))
+    whole = path.read_bytes()
+    with monkeypatch.context() as patch:
+        patch.delattr(Path, "read_bytes")
+        assert before + store.cut(path, one, recorder.size) == whole
+    assert path.read_bytes() == before and store.size(path) == one
+
+
+def test_what_does_not_end_in_whole_lines_is_cut_off_as_a_whole(
+    store: Store, recorder: Recorder
+) -> None:
+    recorder.record(turn(0, "Count!", 1.0, 0))
+    assert recorder.path
+    path, one = recorder.path, recorder.size
+    recorder.record(turn(1, "And on?", 2.0, 1))
+    with path.open("ab") as file:
+        file.write(b'["run", {"at"')  # another program's, or of a full disk
+    store.cut(path, one, recorder.size)
+    assert path.stat().st_size == store.size(path) == one
+
+
 def test_another_answer_is_no_turn_of_its_own(store: Store, recorder: Recorder) -> None:
     recorder.record(turn(0, "Count!", 1.0, 0))
     run, *others = turn(1, "Count!", 2.0, 0)

@@ -17,9 +17,9 @@ from transformers import AutoModelForCausalLM
 from app.config.model_options import ModelOptions
 from app.engine.experiment import Experiment, candidates
 from app.engine.lane import Lane
-from app.models.download import silent
 from app.models.load_models import load_models
 from app.models.loading import load_model, load_target, load_tokenizer
+from app.progress import silent
 from app.strategies.lane_spec import LaneSpec
 from decoding.errors import InputError
 from decoding.params import Params

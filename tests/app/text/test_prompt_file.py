@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from app.text.prompt_file import Request, parse_request, parse_requests, read_requests
+from decoding import jsonl
 from decoding.errors import InputError
-from decoding.training import data
 
 
 def test_every_field_is_read() -> None:
@@ -38,7 +38,7 @@ def test_lines_end_at_line_feeds_only() -> None:
 def test_a_file_that_is_no_prompt_file_is_not_read_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(data, "MAX_LINE", 2**20)
+    monkeypatch.setattr(jsonl, "MAX_LINE", 2**20)
     path = tmp_path / "model.safetensors"
     path.write_bytes(b" " * (2**20 + 1))
     with pytest.raises(InputError, match="larger than 1 MiB"):

@@ -8,7 +8,7 @@ import pytest
 from textual.screen import Screen
 
 from app.engine.commands import EndAdvice, Run, SetOverrides, StartAdvice, StopAdvice
-from app.engine.events import Advice, RunFinished
+from app.engine.events import Advice, LoadFailed, RunFinished
 from app.models.assets import examples
 from app.tui.format.advice import advice_lines
 from decoding.params import Params, SamplingParams
@@ -222,6 +222,16 @@ async def test_not_while_something_is_answered(play: Play) -> None:
         assert stage.engine.asked(Run)
         await stage.press("f7")
         assert "Still answering" in stage.text and not stage.engine.asked(StartAdvice)
+
+
+async def test_not_while_nothing_is_loaded(play: Play) -> None:
+    async with play(load=False) as stage:
+        await stage.press("f7")
+        assert stage.app.state.notice == "Still loading"
+        await stage.tell(LoadFailed("no such folder"))
+        await stage.press("f7")
+        assert stage.app.state.notice == "no such folder"
+        assert not stage.engine.asked(StartAdvice)
 
 
 async def test_why_there_is_none(play: Play) -> None:

@@ -109,7 +109,7 @@ async def test_reopen_and_go_on(store: Store, kept: Path) -> None:
 async def test_settings_changed_after_the_last_run_come_back_with_it(store: Store) -> None:
     async with opened(store) as stage:
         await stage.tell(*turn(0, "Count!", 1.0, 0))
-        stage.app.keep_for_next_time()
+        stage.app.conversations.keep_for_next_time()
         (path,) = (entry.path for entry in store.entries())
         assert b'["left"' not in path.read_bytes()  # the answers tell
         await stage.press("escape", "t", "0", ".", "5", "enter", "escape", "2", "o")
@@ -515,8 +515,8 @@ async def test_keys_are_handled_while_a_conversation_is_shown(
         await stage.tell(LanesChanged(LOADED.lanes[:1]))  # which waits
         assert len(stage.app.state.lanes) == 3
         with pytest.raises(InputError, match="still being opened"):
-            stage.app.delete_conversation(store.entries()[0])
-        stage.app.keep_for_next_time()
+            stage.app.conversations.delete(store.entries()[0])
+        stage.app.conversations.keep_for_next_time()
         assert kept.read_bytes() == content  # its settings are not those of the screen yet
         go_on.set()
         await reopen(stage)

@@ -16,9 +16,9 @@ from app.engine.commands import OpenModels, Run
 from app.engine.events import EngineExited, Loaded, LoadFailed, Loading, RunFinished
 from app.models.assets import assets
 from app.models.catalog import CheckpointInfo
-from app.models.download import Progress
 from app.models.library import ModelLibrary, demo, title_of
 from app.models.public_families import FamilyState
+from app.progress import Progress
 from app.strategies.lane_spec import LaneSpec
 from app.tui.actions import lanes
 from app.tui.screens import models
@@ -76,7 +76,7 @@ async def test_a_failed_load_is_reported_and_the_previous_models_return(play: Pl
         await stage.press("f6", "enter")
         assert "Nothing could be loaded" not in stage.text
         await stage.load((lane("ar"),))
-        assert "○ ready" in stage.text and stage.app.state.failure is None
+        assert "○ ready" in stage.text and not stage.app.state.gone
 
 
 async def test_an_engine_that_has_ended_opens_others(play: Play) -> None:

@@ -136,6 +136,29 @@ async def test_an_open_panel_records_probabilities_of_enabled_lanes(play: Play) 
         assert stage.engine.asked(RecordProbabilities)[-1] == RecordProbabilities(frozenset())
 
 
+async def test_a_panel_that_has_no_room_any_more_needs_no_probabilities(play: Play) -> None:
+    async with play((170, 40)) as stage:
+        await stage.press("tab", "v", "s")
+        assert "Tree ·" in stage.text and len(stage.engine.asked(RecordProbabilities)) == 1
+        await stage.resize(100, 40)
+        await stage.tell()
+        assert "Tree ·" not in stage.text
+        assert stage.engine.asked(RecordProbabilities)[-1] == RecordProbabilities(frozenset())
+
+
+async def test_drawing_sends_no_commands(play: Play) -> None:
+    async with play() as stage:
+        await stage.begin()
+        await stage.tell(prefilled("draft", "It"), step("draft", TREE))
+        await stage.finish()
+        sent = len(stage.engine.calls)
+        stage.app.main.open = "tree"
+        stage.app.main.show_state()
+        assert len(stage.engine.calls) == sent
+        await stage.tell()
+        assert stage.engine.asked(RecordProbabilities)
+
+
 @pytest.mark.parametrize("size", [(100, 40), (60, 24)])
 async def test_its_edge_has_the_keys_to_other_rounds(play: Play, size: tuple[int, int]) -> None:
     async with play(size) as stage:
