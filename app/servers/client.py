@@ -94,18 +94,32 @@ class Server:
         return self.endpoint.url.removesuffix("/v1")
 
     async def fetch_facts(self) -> Facts:
-        """Request the list of models, which a server may not have. Raises ServerError if it does
-        not answer, or rejects the key."""
+        """Request the list of models, which a server may not have. Errors that may pass, as while
+        the engine loads, are retried. Raises ServerError if it does not answer, is still not ready,
+        or rejects the key."""
         with self._clear_errors():
-            async with asyncio.timeout(self._patience.facts):
-                response = await self._get(f"{self.endpoint.url}/models", LONGEST_COUNTERS)
-        if response.status in (401, 403):
+            response = await self._list_models()
+        if response.status in (401, 403, *RETRIED):
             raise ServerError(self._refusal(response), response.status)
         facts = _facts(response.text) if response.status == 200 else Facts()
         if facts.engine not in NAMED and await self._is_transformers():
             facts = replace(facts, engine=TRANSFORMERS)
         self.facts = facts
         return facts
+
+    async def _list_models(self) -> _Reply:
+        waits = iter(self._patience.retries)
+        while True:
+            try:
+                async with asyncio.timeout(self._patience.facts):
+                    response = await self._get(f"{self.endpoint.url}/models", LONGEST_COUNTERS)
+            except _BEFORE_AN_ANSWER:
+                if (wait := next(waits, None)) is None:
+                    raise
+            else:
+                if response.status not in RETRIED or (wait := next(waits, None)) is None:
+                    return response
+            await asyncio.sleep(wait)
 
     async def _is_transformers(self) -> bool:
         """Whether it is `transformers serve`, which does not give its name."""

@@ -15,7 +15,7 @@ from urllib.request import urlopen
 import pytest
 
 from app.servers.answer import Ending, Piece
-from app.servers.client import Patience, Server
+from app.servers.client import Facts, Patience, Server
 from app.servers.errors import ServerError
 from app.servers.event_loop_thread import EventLoopThread
 from app.servers.protocol import Question
@@ -24,6 +24,7 @@ from app.servers.usage import Drafting
 from app.strategies.lane_spec import Endpoint
 from decoding.errors import InputError
 from decoding.params import Params, SamplingParams
+from tests.support import fake_server
 from tests.support.fake_server import KEY, PIECES
 from tests.support.hostile import obeyed
 
@@ -217,6 +218,34 @@ def test_nobody_there(loop_thread: EventLoopThread) -> None:
         server = Server(Endpoint(f"http://127.0.0.1:{unused.getsockname()[1]}/v1"), HASTY)
         with pytest.raises(ServerError, match="no server answers at http://127.0.0.1"):
             loop_thread.submit(server.answer(QUESTION, lambda piece: None)).result(DEADLINE)
+
+
+def test_a_server_that_does_not_listen_yet_is_asked_again(loop_thread: EventLoopThread) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = Server(Endpoint(f"http://127.0.0.1:{port}/plain/v1"), Patience(retries=(0.1,) * 100))
+    first_contact = loop_thread.submit(server.fetch_facts())
+    time.sleep(0.2)
+    assert not first_contact.done()
+    with fake_server.Server(port) as engine:
+        threading.Thread(target=engine.serve_forever, daemon=True).start()
+        assert first_contact.result(DEADLINE).models == ("fox-1b", "fox-2b")
+        engine.shutdown()
+
+
+def test_the_list_of_models_is_asked_for_again_while_the_engine_loads(
+    ask: Ask, server_url: str, loop_thread: EventLoopThread
+) -> None:
+    def first_contact(kind: str) -> Facts:
+        server = Server(Endpoint(f"{server_url}/{kind}/v1"), HASTY)
+        return loop_thread.submit(server.fetch_facts()).result(DEADLINE)
+
+    assert first_contact("loads-facts-3").models == ("fox-1b", "fox-2b")
+    assert ask("loads-answer-3")[0] == "".join(PIECES)
+    with pytest.raises(ServerError, match="503 Service Unavailable: Loading model") as caught:
+        first_contact("loads-facts-4")
+    assert caught.value.status == 503
 
 
 def test_an_answer_without_an_end_is_cut(ask: Ask) -> None:

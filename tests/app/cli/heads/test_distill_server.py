@@ -197,6 +197,18 @@ def test_a_server_that_is_not_up_yet_is_waited_for(
     assert closed == tries[:1]
 
 
+def test_a_server_that_loads_its_model_is_waited_for(
+    specchat: Specchat, server_url: str, tmp_path: Path
+) -> None:
+    prompts, out = write(tmp_path / "prompts.jsonl", [{"prompt": "fox"}]), tmp_path / "answers"
+    distill = ("heads", "distill", "--prompts", prompts, "--out", str(out), "--server")
+    done = specchat(*distill, f"{server_url}/loads-distill-4")
+    assert done.returncode == 0 and len(read(out)) == 1
+    assert "503 Service Unavailable: Loading model; it is asked again" in done.stderr
+    done = specchat(*distill, f"{server_url}/loads-distill-9")
+    assert done.returncode == 2 and "503 Service Unavailable" in done.stderr.splitlines()[-1]
+
+
 def test_reasoning_is_kept_or_dropped(
     specchat: Specchat, server_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
