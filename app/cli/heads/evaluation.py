@@ -41,7 +41,7 @@ from decoding.training.eagle import chain_accuracy, simulated_length
 from decoding.training.evaluate import Answer, answer_prompts, medusa_accuracy, stats_of
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
     """What to measure with: the options of `heads eval` other than the heads."""
 

@@ -65,6 +65,7 @@ def export(
     heads: Path,
     to: str,
     out: Path,
+    *,
     gamma: int | None,
     dtype: str | None,
     python: Path | None,

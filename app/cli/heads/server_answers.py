@@ -36,6 +36,7 @@ def distill_from(
     conversations: Sequence[Conversation],
     out: Path,
     params: Params,
+    *,
     seed: int,
     concurrency: int,
     reasoning: Reasoning = "keep",
