@@ -1,28 +1,3 @@
-"""Writing files that must not be lost."""
+"""Writing files that must not be lost: the library's own writer, for the app."""
 
-from __future__ import annotations
-
-import os
-import secrets
-from pathlib import Path
-
-
-def write_atomically(path: Path, content: str | bytes, *, private: bool = True) -> None:
-    """Replace a file, or the one that a link points to, without ever leaving a partial one. Who may
-    read it stays as it was; a new one is its owner's alone if `private`, else as other new files
-    are. Raises OSError."""
-    path = path.resolve()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{secrets.token_hex(8)}.tmp")
-    mode = 0o600 if private else 0o666  # less the umask
-    try:
-        with open(beside, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
-            file.write(content.encode() if isinstance(content, str) else content)
-            file.flush()
-            os.fsync(file.fileno())
-        if path.exists():
-            os.chmod(beside, path.stat().st_mode)
-        os.replace(beside, path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
+from decoding.files import write_atomically as write_atomically

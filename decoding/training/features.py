@@ -22,6 +22,7 @@ from torch.utils.data import Dataset
 from transformers import PreTrainedModel
 
 from decoding.errors import InputError
+from decoding.files import remove_partial, write_atomically
 from decoding.json_text import parse_json
 from decoding.model import attention
 from decoding.model.architecture import decoder_of, hook_inputs
@@ -129,18 +130,19 @@ def cache_features(
     examples = _all_of(data)
     made_of = {"target": target_digest(target), **_made_of(examples, aux_layers), "shard": shard}
     folder.mkdir(parents=True, exist_ok=True)
+    remove_partial(folder)  # a shard may be large
     index = folder / _INDEX
     if index.exists():
         _require(index, made_of)
     else:
         lengths = [len(example.ids) for example in examples]
-        _replace(index, json.dumps(made_of | {"lengths": lengths}).encode())
+        write_atomically(index, json.dumps(made_of | {"lengths": lengths}), private=False)
     parts = [examples[start : start + shard] for start in range(0, len(examples), shard)]
     missing = [n for n in range(len(parts)) if not _shard_path(folder, n).exists()]
     progress = Progress(len(examples) - sum(len(parts[n]) for n in missing), len(examples))
     for number in missing:
         tensors = _shard_tensors(target, parts[number], aux_layers)
-        _replace(_shard_path(folder, number), save(tensors))
+        write_atomically(_shard_path(folder, number), save(tensors), private=False)
         progress.add(len(parts[number]), len(tensors["ids"]))
     return FeatureCache(folder)
 
@@ -226,10 +228,3 @@ def target_digest(target: PreTrainedModel) -> str:
 
 def _shard_path(folder: Path, number: int) -> Path:
     return folder / f"features-{number:05d}.safetensors"
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Write a file atomically."""
-    part = path.with_name(path.name + ".part")
-    part.write_bytes(content)
-    part.replace(path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
@@ -25,11 +24,11 @@ from app.cli.heads.provenance import (
 from app.cli.heads.target import LAYERS_BEFORE, load, save_model
 from app.cli.heads.training_data import conversations_of
 from app.cli.terminal import say
-from app.text.files import write_atomically
 from app.text.units import format_bytes
 from decoding.errors import InputError
+from decoding.files import write_atomically
 from decoding.training.log import ANSWERS, LOG
-from decoding.training.processes import is_first_process
+from decoding.training.processes import is_first_process, process_count
 
 if TYPE_CHECKING:
     import torch
@@ -111,7 +110,7 @@ class TrainingJob:
             self._require_same_options()
         else:
             refuse_existing(self.out)
-        self.config.require_shares(_processes())
+        self.config.require_shares(process_count())
         features = self.data.features
         if self.data.offline and features:
             bare = features / BARE_TARGET
@@ -194,7 +193,7 @@ class TrainingJob:
         learned, tested, records = conversations_of(
             self.data.files, self.data.held_out, model, tokenizer, min(self.data.length, length)
         )
-        self.config.require_full_batch(len(learned), _processes())
+        self.config.require_full_batch(len(learned), process_count())
         if features is None:
             return model, learned, tested, records
         from torch import nn
@@ -243,13 +242,9 @@ def _require_disk_space(folder: Path, size: int) -> None:
         raise InputError(f"{folder} has room for {format_bytes(free)} only: choose another folder")
 
 
-def _processes() -> int:
-    return int(os.environ.get("WORLD_SIZE", "1"))
-
-
 def _join_processes(device: torch.device) -> None:
     """Let several processes know of each other, as the Trainer would later."""
-    if _processes() > 1:
+    if process_count() > 1:
         from accelerate import PartialState
 
         PartialState(cpu=device.type == "cpu")
@@ -260,7 +255,7 @@ def _first_process_first(device: torch.device) -> Iterator[bool]:
     """Whether this is the first process, whose work the others wait for. Raises InputError in these
     if it fails."""
     first = is_first_process()
-    if _processes() == 1:
+    if process_count() == 1:
         yield first
         return
     import torch
@@ -282,7 +277,7 @@ def _first_process_first(device: torch.device) -> Iterator[bool]:
 
 def wait_for_everyone() -> None:
     """Wait until all processes, which have been joined, are here."""
-    if _processes() > 1:
+    if process_count() > 1:
         from accelerate import PartialState
 
         PartialState().wait_for_everyone()
