@@ -11,7 +11,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import safe_open
@@ -97,25 +99,38 @@ def collate_features(examples: Sequence[Example]) -> dict[str, Tensor]:
 
 
 class FeatureCache(Dataset[Example]):
-    """The conversations of a complete cache; features are read on access."""
+    """The conversations of a complete cache; features are read on access. Each shard is opened
+    once in a process and stays mapped: the features are views of it, and must not be changed."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         index = json.loads((folder / _INDEX).read_text(encoding="utf-8"))
         self.lengths: list[int] = index["lengths"]
         self._shard: int = index["shard"]
+        self._starts = [0, *accumulate(self.lengths)]  # rows before each conversation
+        self._opened: dict[int, dict[str, Any]] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_opened": {}}  # another process opens its own
 
     def __len__(self) -> int:
         return len(self.lengths)
 
     def __getitem__(self, index: int) -> FeatureExample:
         shard = index // self._shard
-        first = sum(self.lengths[shard * self._shard : index])
-        rows = slice(first, first + self.lengths[index])
-        with safe_open(_shard_path(self._folder, shard), framework="pt") as file:
-            found = {name: file.get_slice(name)[rows] for name in file.keys()}  # noqa: SIM118
-        ids, labels = (tuple(found[name].tolist()) for name in ("ids", "labels"))
-        return FeatureExample(ids, labels, found.get("aux_hidden_states"), found["final"])
+        before = self._starts[shard * self._shard]
+        rows = slice(self._starts[index] - before, self._starts[index + 1] - before)
+        tensors = {name: part[rows] for name, part in self._slices(shard).items()}
+        ids, labels = (tuple(tensors[name].tolist()) for name in ("ids", "labels"))
+        return FeatureExample(ids, labels, tensors.get("aux_hidden_states"), tensors["final"])
+
+    def _slices(self, shard: int) -> dict[str, Any]:
+        """The tensors of a shard by name, of which rows can be read."""
+        if shard not in self._opened:
+            file: Any = safe_open(_shard_path(self._folder, shard), framework="pt")
+            names = file.keys()
+            self._opened[shard] = {name: file.get_slice(name) for name in names}
+        return self._opened[shard]
 
 
 def cache_features(
