@@ -167,9 +167,7 @@ class TrainingJob:
             return
         defaults = {"--unroll": STEPS, "--loss": "ce" if self.kind == "medusa" else "kl"}
         for option, now in self._options().items():
-            if option not in begun:  # it was begun by a version that noted less
-                continue
-            before, default = begun[option], defaults.get(option)
+            before, default = begun.get(option), defaults.get(option)
             if not same(*(default if each is None else each for each in (before, now))):
                 what = "began with"
                 if (was := words(before)) == words(now):
