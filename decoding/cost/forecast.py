@@ -12,7 +12,7 @@ gamma would have extended it. With S(j) = h(1) ... h(j), the probability of acce
     tau(g) / seconds(g)                                   tokens per second
 
 With one h = alpha everywhere tau is (1 - alpha^(g+1)) / (1 - alpha): Leviathan et al. 2023
-(2211.17192), section 3. But a round behind one that accepted all of its gamma tokens mostly begins
+(2211.17192), section 3. But a round after one that accepted all of its gamma tokens mostly begins
 in an easy place of the text, and longer drafts leave fewer such rounds, for they hold what these
 would have begun with. So S is estimated for both kinds of rounds, and their shares at another g are
 those of a Markov chain: S(g) is how often a round is followed by one of the first kind. For trees
@@ -140,18 +140,18 @@ def forecast(
 
 def tokens_per_round(before: Evidence, run: Evidence, most: int) -> list[float]:
     """tau(g) for g from 0 to `most`."""
-    ends, behind = before.ends + run.ends, before.ends_after_full + run.ends_after_full
-    kinds = (ends - behind, run.ends - run.ends_after_full), (behind, run.ends_after_full)
+    ends, after_full = before.ends + run.ends, before.ends_after_full + run.ends_after_full
+    kinds = (ends - after_full, run.ends - run.ends_after_full), (after_full, run.ends_after_full)
     if any(sum(n for (_, g), n in some.items() if g) < MIN_ROUNDS for some, _ in kinds):
         return [*accumulate(survival(ends, most, run.ends), initial=1.0)]
-    # A position that was never tested would be behind accepted ones, as all of these rounds are.
-    beyond = _last_rate(behind, most)
+    # A position that was never tested would be after accepted ones, as all of these rounds are.
+    beyond = _last_rate(after_full, most)
     paths = [survival(some, most, own, beyond) for some, own in kinds]
-    afresh, follow = ([*accumulate(path, initial=1.0)] for path in paths)
+    taus = [[*accumulate(path, initial=1.0)] for path in paths]
     shares = [0.0, *(s / (1.0 - t + s) if s else 0.0 for s, t in zip(*paths, strict=True))]
     return [
-        (1.0 - share) * one + share * other
-        for share, one, other in zip(shares, afresh, follow, strict=True)
+        (1.0 - share) * tau_after_other + share * tau_after_full
+        for share, tau_after_other, tau_after_full in zip(shares, *taus, strict=True)
     ]
 
 
@@ -187,7 +187,7 @@ def survival(
     ends: Ends, most: int, run: Ends | None = None, beyond: float | None = None
 ) -> list[float]:
     """S(j) for j from 1 to `most`, from at least `MIN_ROUNDS` rounds with gamma > 0, shrunk from
-    those of the `run` towards all. Behind the last position that was tested often enough h is
+    those of the `run` towards all. After the last position that was tested often enough h is
     `beyond`; None: as there."""
     beyond = _last_rate(ends, most) if beyond is None else beyond
     alive, found = 1.0, []
