@@ -9,10 +9,10 @@ from typing import Any
 
 from transformers import PreTrainedTokenizerBase
 
+from app.cli.heads.eval_settings import MEDUSA_TREE, in_words, with_eval_settings
 from app.cli.heads.settings import write_best_settings
 from app.cli.heads.target import target_shape
 from app.cli.heads.training_data import requests_of
-from app.cli.heads.yardstick import MEDUSA_TREE, in_words, with_yardstick
 from app.cli.prompts import first_prompts
 from app.cli.terminal import print_result, progress
 from app.config.model_options import ModelOptions
@@ -118,11 +118,11 @@ class Evaluation:
 
 
 def evaluate(task: Task, heads: Path) -> Evaluation:
-    """Answer the prompts with the heads, with the settings of the yardstick where the task has
-    none; then measure the heads on the answers. Raises InputError."""
+    """Answer the prompts with the heads, with the default settings where the task has none; then
+    measure the heads on the answers. Raises InputError."""
     kind = drafter_kind(heads)
     requests = requests_of(task.prompts)
-    params, choices = with_yardstick(task.params, kind), task.medusa_choices or MEDUSA_TREE
+    params, choices = with_eval_settings(task.params, kind), task.medusa_choices or MEDUSA_TREE
     with progress() as say:
         models = load_models(
             ModelOptions(task.target, {kind: str(heads)}, choices, device=task.device),

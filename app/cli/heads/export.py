@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 import torch
 from transformers import PreTrainedModel
 
+from app.cli.heads.eval_settings import EAGLE_NODES, GAMMA
 from app.cli.heads.provenance import sha256_of
 from app.cli.heads.target import load, shape_of, stored_precision, target_shape
 from app.cli.heads.verify import require_reader, verify
-from app.cli.heads.yardstick import EAGLE_NODES, GAMMA
 from app.cli.terminal import print_output, say
 from app.report.engines import SGLANG, TENSORRT_LLM, VLLM, Choice, Engine
 from app.strategies.registry import EAGLE, EAGLE_1, MEDUSA

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from torch import nn
 
+from app.cli.heads.eval_settings import MEDUSA_TREE
 from app.cli.heads.serving import serving
 from app.cli.heads.target import load, shape_of, stored_precision
 from app.cli.heads.training_job import TrainingJob
-from app.cli.heads.yardstick import MEDUSA_TREE
 from app.cli.terminal import say
 from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa, write_merged
 from decoding.drafters.medusa import Medusa

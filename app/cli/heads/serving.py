@@ -10,8 +10,8 @@ from typing import TypeVar
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from app.cli.heads.eval_settings import in_words, with_eval_settings
 from app.cli.heads.training_job import TrainingJob
-from app.cli.heads.yardstick import in_words, with_yardstick
 from app.cli.terminal import say
 from app.engine.token_events import TokenEvents
 from app.text.plural import pluralize
@@ -46,7 +46,7 @@ def serving(
     settings. None if the job serves nothing, or if there are no prompts."""
     if not job.serves:
         return None
-    params = with_yardstick(Params(max_new_tokens=_TOKENS), job.kind)
+    params = with_eval_settings(Params(max_new_tokens=_TOKENS), job.kind)
     sample = ServedSample(model, tokenizer, records, params, job.work)
     sample.target.capture_layers(aux_layers)
     if not sample.prompts:
