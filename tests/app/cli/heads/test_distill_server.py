@@ -11,7 +11,7 @@ import pytest
 
 from app.cli.heads import server_answers
 from app.cli.heads.training_data import records_of
-from app.servers.client import Facts, Server
+from app.servers.client import Server, ServerInfo
 from app.servers.errors import ServerError
 from decoding.training.log import Progress
 from tests.conftest import Specchat
@@ -172,13 +172,13 @@ def test_a_prompt_at_which_the_server_fails_does_not_end_the_others(
 def test_a_server_that_is_not_up_yet_is_waited_for(
     specchat: Specchat, server_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fetch_facts, tries = Server.fetch_facts, []
+    fetch_info, tries = Server.fetch_info, []
 
-    async def up_at_the_third(server: Server) -> Facts:
+    async def up_at_the_third(server: Server) -> ServerInfo:
         tries.append(server)
         if len(tries) < 3:
             raise ServerError(f"no server answers at {server.endpoint.url}")
-        return await fetch_facts(server)
+        return await fetch_info(server)
 
     closed: list[Server] = []
 
@@ -188,7 +188,7 @@ def test_a_server_that_is_not_up_yet_is_waited_for(
 
     aclose = Server.aclose
     monkeypatch.setattr(Server, "aclose", close)
-    monkeypatch.setattr(Server, "fetch_facts", up_at_the_third)
+    monkeypatch.setattr(Server, "fetch_info", up_at_the_third)
     prompts, out = write(tmp_path / "prompts.jsonl", [{"prompt": "fox"}]), tmp_path / "answers"
     distill = ("heads", "distill", "--server", f"{server_url}/plain", "--prompts", prompts)
     done = specchat(*distill, "--out", str(out))
