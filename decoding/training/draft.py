@@ -66,7 +66,7 @@ class DraftTrainingModel(TrainingModel):
         and the number of tokens. The target runs unless its states `final` are given."""
         target, draft = self._target[0], self.draft
         if self.training:
-            self.running.read(attention_mask)
+            self.running.count_tokens(attention_mask)
         is_answer = labels[:, 1:] != IGNORED
         if final is None:
             _, final = features_of(target, input_ids, ())

@@ -89,7 +89,7 @@ class EagleTrainingModel(TrainingModel):
         with the target, given that it did at all earlier steps. The target runs unless its states
         `final` (and `aux_hidden_states`) are given."""
         if self.training:
-            self.running.read(attention_mask)
+            self.running.count_tokens(attention_mask)
         if final is None:
             aux_hidden_states, final = features_of(
                 self._frozen[0], input_ids, self.head.config.aux_layers

@@ -81,7 +81,7 @@ class MedusaTrainingModel(TrainingModel):
         """`loss`, and in evaluation `hits` [batch, heads, RANKS] (correct guesses of each rank) and
         `counts` [batch, heads] (tokens). The target runs unless its states `final` are given."""
         if self.training:
-            self.running.read(attention_mask)
+            self.running.count_tokens(attention_mask)
         losses, hits, counts = [], [], []
         divisors = self.divisors_for(labels)
         if final is None:
@@ -90,12 +90,12 @@ class MedusaTrainingModel(TrainingModel):
         else:
             hidden = final
         # the state at t saw token t; the target predicts t+1, head k predicts t+2+k
-        is_answer, *asked = _asked(labels, len(self.weights))
+        is_answer, *rows_of_heads = _supervised_rows(labels, len(self.weights))
         tokens = labels[:, 1:][is_answer]
         targets = tokens if self._loss == "ce" else self._probabilities(hidden[:, :-1][is_answer])
         indices = is_answer.flatten().cumsum(0).view_as(is_answer) - 1  # into `tokens`
         share = 0.2 if self.joint else 1.0
-        for k, supervised in enumerate(asked):
+        for k, supervised in enumerate(rows_of_heads):
             # logits only for answers: they cost far more than the rest
             which = indices[:, k + 1 :][supervised]
             wanted = tokens[which]
@@ -116,8 +116,8 @@ class MedusaTrainingModel(TrainingModel):
         return out
 
     def counts(self, labels: Tensor) -> Tensor:
-        """Those of the target's own loss, then those of each head."""
-        return torch.stack([rows.sum() for rows in _asked(labels, len(self.weights))])
+        """Count the tokens that the target learns from, then those of each head: [1 + heads]."""
+        return torch.stack([rows.sum() for rows in _supervised_rows(labels, len(self.weights))])
 
     def _states(self, input_ids: Tensor, labels: Tensor, divisor: Tensor) -> tuple[Tensor, Tensor]:
         """The target's last states [batch, length, hidden] and its own loss, 0 if it is frozen."""
@@ -175,8 +175,8 @@ class MedusaTrainingModel(TrainingModel):
         return found
 
 
-def _asked(labels: Tensor, heads: int) -> list[Tensor]:
-    """Of the target and of each head the rows [batch, length - 1 - k] whose state is asked for the
+def _supervised_rows(labels: Tensor, heads: int) -> list[Tensor]:
+    """Of the target and of each head the rows [batch, length - 1 - k] whose state predicts the
     token k + 1 ahead. As when it is served, that begins at the row before an answer: in a prompt
     the heads have nothing to say."""
     is_answer = labels[:, 1:] != IGNORED

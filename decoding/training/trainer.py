@@ -212,7 +212,7 @@ class RunningCounts:
 
     def __init__(self, heads: int, device: torch.device) -> None:
         self._hits = torch.zeros(heads, device=device)
-        self._asked = torch.zeros(heads, device=device)
+        self._total = torch.zeros(heads, device=device)
         self._losses = torch.zeros(heads, device=device)
         self._batches = torch.zeros(heads, device=device)
         self._tokens = torch.zeros(1, device=device)
@@ -221,17 +221,17 @@ class RunningCounts:
     def add(self, head: int, right: Tensor, loss: Tensor) -> None:
         """`loss` is the batch's sum by a divisor of `TrainingModel`."""
         self._hits[head] += right.sum()
-        self._asked[head] += right.numel()
+        self._total[head] += right.numel()
         self._losses[head] += loss.detach()
         self._batches[head] += 1
 
-    def read(self, attention_mask: Tensor) -> None:
+    def count_tokens(self, attention_mask: Tensor) -> None:
         self._tokens += attention_mask.sum()
 
     def collect(self) -> dict[str, float]:
         """`accuracy_1` and `loss_1` of the first head or step, and so on, and the number of
         `tokens`, over all processes; resets the counts."""
-        by_head = (self._hits, self._asked, self._losses, self._batches)
+        by_head = (self._hits, self._total, self._losses, self._batches)
         counts = torch.cat([*by_head, self._tokens])
         for count in (*by_head, self._tokens):
             count.zero_()
@@ -239,9 +239,9 @@ class RunningCounts:
             distributed.all_reduce(counts)
         found: dict[str, float] = {"tokens": int(counts[-1])}
         rows = counts[:-1].view(4, -1).T.tolist()
-        for head, (right, asked, loss, batches) in enumerate(rows, 1):
-            if asked:
-                found[f"accuracy_{head}"] = round(right / asked, 3)
+        for head, (right, total, loss, batches) in enumerate(rows, 1):
+            if total:
+                found[f"accuracy_{head}"] = round(right / total, 3)
                 found[f"loss_{head}"] = round(loss / batches, 4)
         return found
 

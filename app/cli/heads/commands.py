@@ -262,14 +262,14 @@ def distill(
     requests = requests_of(prompts)
     if any(request.input_ids for request in requests):
         raise InputError("--prompts: heads distill answers text, not input_ids")
-    asked = [(list(request.history), list(request.turns)) for request in requests]
+    conversations = [(list(request.history), list(request.turns)) for request in requests]
     params = Params(SamplingParams(temperature, top_p=top_p), max_new_tokens=max_new_tokens)
     if target is not None:
         from decoding.training.distill import distill as write_answers
 
         model, tokenizer = load(target, device)
         done = write_answers(
-            model, tokenizer, asked, out, params,
+            model, tokenizer, conversations, out, params,
             batch_size=batch_size, seed=seed, reasoning=reasoning,
         )  # fmt: skip
     elif server is not None:
@@ -281,8 +281,9 @@ def distill(
         except ValueError as error:
             raise InputError(f"--server: {error}") from error
         done = distill_from(
-            endpoint, asked, out, params, seed=seed, concurrency=concurrency, reasoning=reasoning
-        )
+            endpoint, conversations, out, params,
+            seed=seed, concurrency=concurrency, reasoning=reasoning,
+        )  # fmt: skip
     say(f"{done} conversations in {out}: {statistics(out)}")
 
 

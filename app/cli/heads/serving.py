@@ -73,9 +73,9 @@ class ServedSample:
     ) -> None:
         self.target = Target(model)
         first_turns = [
-            (asked[-1]["content"], rendered(tokenizer, asked, prompt=True))
+            (messages[-1]["content"], rendered(tokenizer, messages, prompt=True))
             for record in records
-            if (asked := _up_to_the_first_question(record))
+            if (messages := _up_to_the_first_question(record))
         ]
         fitting = [turn for turn in first_turns if len(turn[1]) < self.target.context]
         # Spread evenly, because distilled conversations are sorted by length.
