@@ -249,9 +249,9 @@ class Server:
     async def counters(self) -> Counters | None:
         """The server's counters of drafts; None if it has none."""
         text = await self._metrics()
-        if text is None or not (found := read_counters(text)):
+        if text is None or not (counters := read_counters(text)):
             return None
-        return {} if is_list(text) else found
+        return {} if is_list(text) else counters
 
     async def drafting_since(self, before: Counters, tokens: int | None) -> Drafting | None:
         """The drafts counted since `before`; None if the server also answered others than ours,
@@ -338,10 +338,10 @@ class _Reply:
 def _info(text: str) -> ServerInfo:
     """Parse the list of models; unknown if it can't be parsed."""
     try:
-        found = json.loads(text)
+        reply = json.loads(text)
     except (ValueError, RecursionError):
         return ServerInfo()
-    listed = found.get("data") if isinstance(found, dict) else None
+    listed = reply.get("data") if isinstance(reply, dict) else None
     models = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
     ids = tuple(str(each["id"]) for each in models if isinstance(each.get("id"), str))
     if not ids:

@@ -150,7 +150,7 @@ class AutoGamma:
         reached, size, offered, accepted = 1.0, 1.0, 1.0, PRIOR_ACCEPTANCE
         # Of both kinds of rounds: tokens, how often a draft is accepted so far, and in full.
         taus, paths, ends = [1.0, 1.0], [1.0, 1.0], [0.0, 0.0]
-        found = [1 / costs.seconds(0, 1, drafting=0)]
+        speeds = [1 / costs.seconds(0, 1, drafting=0)]
         for level in self._levels[: reach + MAX_AHEAD]:
             offered = level.offered.estimate(offered)
             accepted = level.after_other.plus(level.after_full).estimate(accepted)
@@ -166,5 +166,5 @@ class AutoGamma:
             drafts = drafts or reached  # the share of rounds that draft at all
             nodes, levels = nodes + size, levels + reached
             tau = (1 - share) * taus[0] + share * taus[1]
-            found.append(tau / costs.seconds(levels, nodes, drafts))
-        return found
+            speeds.append(tau / costs.seconds(levels, nodes, drafts))
+        return speeds

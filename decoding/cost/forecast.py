@@ -121,8 +121,8 @@ def forecast(
     plain = Moments()
     for each in (run, *others):
         plain.include(each.plain)
-    known = plain.count >= MIN_ROUNDS
-    without = alone or (1 / plain.mean if known else factor / seconds[0])
+    measured = plain.count >= MIN_ROUNDS
+    without = alone or (1 / plain.mean if measured else factor / seconds[0])
     ran = sum(count * g for g, count in drafted) / run.rounds
     seconds, agree = _between(seconds, factor / without, ran)
     speeds = [factor * tokens / time for tokens, time in zip(tau, seconds, strict=True)]
@@ -146,7 +146,7 @@ def tokens_per_round(before: Evidence, run: Evidence, most: int) -> list[float]:
         return [*accumulate(survival(ends, most, run.ends), initial=1.0)]
     # A position that was never tested would be after accepted ones, as all of these rounds are.
     beyond = _last_rate(after_full, most)
-    paths = [survival(some, most, own, beyond) for some, own in kinds]
+    paths = [survival(some, most, of_run, beyond) for some, of_run in kinds]
     taus = [[*accumulate(path, initial=1.0)] for path in paths]
     shares = [0.0, *(s / (1.0 - t + s) if s else 0.0 for s, t in zip(*paths, strict=True))]
     return [
@@ -167,11 +167,11 @@ def _between(seconds: list[float], plain: float, ran: float) -> tuple[list[float
     agree = 1 / TOLERANCE <= wrong <= TOLERANCE
     if agree:
         parts = [min(g / ran, 1.0) for g in range(len(seconds))]
-        found = [time * (wrong + (1.0 - wrong) * x) for time, x in zip(seconds, parts, strict=True)]
+        times = [time * (wrong + (1.0 - wrong) * x) for time, x in zip(seconds, parts, strict=True)]
     else:
-        found = [plain + (there - plain) * g / ran for g in range(len(seconds))]
+        times = [plain + (there - plain) * g / ran for g in range(len(seconds))]
     least = min(plain, there)
-    return [max(time, least) for time in found], agree
+    return [max(time, least) for time in times], agree
 
 
 def standard_error(ends: Ends, gamma: int) -> float:
@@ -190,12 +190,12 @@ def survival(
     those of the `run` towards all. After the last position that was tested often enough h is
     `beyond`; None: as there."""
     beyond = _last_rate(ends, most) if beyond is None else beyond
-    alive, found = 1.0, []
-    for rate, own in zip(_rates(ends, most), _rates(run or Counter(), most), strict=True):
+    alive, path = 1.0, []
+    for rate, of_run in zip(_rates(ends, most), _rates(run or Counter(), most), strict=True):
         tested = rate.trials >= MIN_ROUNDS
-        alive *= own.estimate(rate.successes / rate.trials) if tested else beyond
-        found.append(alive)
-    return found
+        alive *= of_run.estimate(rate.successes / rate.trials) if tested else beyond
+        path.append(alive)
+    return path
 
 
 def _last_rate(ends: Ends, most: int) -> float:
@@ -257,7 +257,7 @@ def _seconds(
     """[g]: expected seconds of a round with gamma g, from the drafts with the least gamma from g on
     that there are."""
     often = [g for g, count in asked.items() if count >= MIN_ROUNDS] or [*asked]
-    found = []
+    expected = []
     for g in range(most + 1):
         gamma = min((each for each in often if each >= g), default=max(often))
         trees = before.trees[gamma].at(gamma, g) + run.trees[gamma].at(gamma, g)
@@ -265,5 +265,5 @@ def _seconds(
             count * costs.seconds(levels, nodes, drafting=levels > 0)
             for (levels, nodes), count in trees.items()
         )
-        found.append(sum(taken) / asked[gamma])
-    return found
+        expected.append(sum(taken) / asked[gamma])
+    return expected

@@ -136,11 +136,11 @@ class EagleTrainingModel(TrainingModel):
     def counts(self, labels: Tensor) -> Tensor:
         """The number of drafts that are trained at each step."""
         supervised = alive = _supervised(labels)
-        found = [alive.sum()]
+        counts = [alive.sum()]
         for step in range(1, self._steps):
             alive = alive[:, :-1] & supervised[:, step:]
-            found.append(alive.sum())
-        return torch.stack(found)
+            counts.append(alive.sum())
+        return torch.stack(counts)
 
     @torch.no_grad()
     def _supervise(self, final: Tensor, supervised: Tensor, ids: Tensor) -> Supervision:

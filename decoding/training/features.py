@@ -89,10 +89,10 @@ def collate_features(examples: Sequence[Example]) -> dict[str, Tensor]:
     """Like `collate`, with `final` and `aux_hidden_states` of examples with features,
     zero-padded."""
     batch = collate(examples)
-    known = [example for example in examples if isinstance(example, FeatureExample)]
-    if known:
-        batch["final"] = pad_sequence([e.final for e in known], batch_first=True)
-        aux = [e.aux_hidden_states for e in known if e.aux_hidden_states is not None]
+    cached = [example for example in examples if isinstance(example, FeatureExample)]
+    if cached:
+        batch["final"] = pad_sequence([e.final for e in cached], batch_first=True)
+        aux = [e.aux_hidden_states for e in cached if e.aux_hidden_states is not None]
         if aux:
             batch["aux_hidden_states"] = pad_sequence(aux, batch_first=True)
     return batch
@@ -202,11 +202,11 @@ def _made_of(examples: Sequence[Example], aux_layers: Sequence[int]) -> dict[str
 def _require(index: Path, made_of: Mapping[str, object]) -> None:
     """Raise InputError unless the index is for the same data and target."""
     try:
-        found = dict(parse_json(index.read_bytes()))
+        noted = dict(parse_json(index.read_bytes()))
     except (OSError, TypeError, ValueError) as error:
         raise InputError(f"{index} is no index of features: use a new folder") from error
     for name, value in made_of.items():
-        if found.get(name) != value:
+        if noted.get(name) != value:
             what = "choice of layers" if name == "aux_layers" else name
             raise InputError(
                 f"the features in {index.parent} are of another {what}: use a new folder"

@@ -114,8 +114,8 @@ class HeadTrainer(Trainer):
     def _require_numbers(self, logs: Mapping[str, Any]) -> None:
         """Raise InputError if a loss is none. Evaluations are logged before what they are of is
         saved, so that no checkpoint has such weights."""
-        found = {name: value for name, value in logs.items() if "loss" in name}
-        if not all(map(math.isfinite, found.values())):
+        losses = {name: value for name, value in logs.items() if "loss" in name}
+        if not all(map(math.isfinite, losses.values())):
             raise InputError(
                 f"at step {self.state.global_step} the loss is no longer a number: begin anew with "
                 f"a learning rate below {self.args.learning_rate:g}"
@@ -176,8 +176,8 @@ def train(
     shards the model, its weights are whole again at the end."""
 
     def measured(prediction: EvalPrediction) -> dict[str, float]:
-        found = metrics(prediction)
-        return found if served is None else found | {"served": served(trained())}
+        measures = metrics(prediction)
+        return measures if served is None else measures | {"served": served(trained())}
 
     if config.shard:
         shard_rest(model, device)
@@ -237,13 +237,13 @@ class RunningCounts:
             count.zero_()
         if distributed.is_initialized():
             distributed.all_reduce(counts)
-        found: dict[str, float] = {"tokens": int(counts[-1])}
+        means: dict[str, float] = {"tokens": int(counts[-1])}
         rows = counts[:-1].view(4, -1).T.tolist()
         for head, (right, total, loss, batches) in enumerate(rows, 1):
             if total:
-                found[f"accuracy_{head}"] = round(right / total, 3)
-                found[f"loss_{head}"] = round(loss / batches, 4)
-        return found
+                means[f"accuracy_{head}"] = round(right / total, 3)
+                means[f"loss_{head}"] = round(loss / batches, 4)
+        return means
 
 
 def per_process(count: Tensor) -> Tensor:
@@ -334,10 +334,10 @@ class _ReadableLog(TrainerCallback):
                 entry[name] = [value for key, value in logs.items() if key.startswith(by_head)]
             line = f"step {step}/{steps} · {self._line(state, entry, logs['learning_rate'])}"
         elif "eval_loss" in logs:
-            found, served = self._describe(logs), logs.get("eval_served")
-            found += "" if served is None else f" · served τ {served:.2f}"
-            line = f"step {step} held out · {found}"
-            entry |= {"held_out": found, "served": served}
+            words, served = self._describe(logs), logs.get("eval_served")
+            words += "" if served is None else f" · served τ {served:.2f}"
+            line = f"step {step} held out · {words}"
+            entry |= {"held_out": words, "served": served}
         else:
             return
         print(line, file=sys.stderr, flush=True)

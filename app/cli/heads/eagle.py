@@ -118,8 +118,8 @@ def _table(reports: Sequence[EagleReport]) -> str:
 def _layers(listed: str | None) -> list[int] | None:
     if listed is None:
         return None
-    layers = [whole_number(part.strip(), _MOST_LAYERS) for part in listed.split(",")]
-    found = [layer for layer in layers if layer is not None]
-    if len(found) < len(layers):
+    parsed = [whole_number(part.strip(), _MOST_LAYERS) for part in listed.split(",")]
+    layers = [layer for layer in parsed if layer is not None]
+    if len(layers) < len(parsed):
         raise InputError(f"--aux-layers '{listed:.80}': give layers as numbers, such as 2,8,13")
-    return found
+    return layers
