@@ -29,13 +29,13 @@ from decoding.drafters.base import (
     SelfEndingDrafter,
 )
 from decoding.errors import InputError
-from decoding.logprobs import with_probabilities
 from decoding.model.clock import Clock, synchronize
 from decoding.model.forward import ForwardOutput
 from decoding.model.target import Target
 from decoding.params import Params
 from decoding.prefill import PrefilledPrompt, prefill, require_room
 from decoding.round import Round
+from decoding.token_probs import with_probabilities
 from decoding.tokenizing.stopping import Stop
 from decoding.trees.draft import Draft, DraftTree
 from decoding.verification.acceptance import Acceptance, accept, accept_typical
@@ -51,7 +51,7 @@ class Decoder:
 
     `start` prefills and returns the first token, each `step` is one round, `generate` does both;
     `finished` is the finish reason. Everything in `Params` may change between two rounds. With
-    `record_probabilities` rounds carry the probabilities computed by `decoding.logprobs`.
+    `record_probabilities` rounds carry the probabilities computed by `decoding.token_probs`.
 
     `verify_cost` is called after the first round with gamma "auto", outside its timing. It returns
     the seconds of a target pass over n nodes, or None if they must be learned from the rounds.

@@ -21,7 +21,7 @@ from typing import Any
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from decoding.checkpoints.drafting import EagleSettings
+from decoding.checkpoints.draft_settings import EagleSettings
 from decoding.checkpoints.eagle import EagleConfig, EagleWeights
 from decoding.cost.measure import SIZES, pass_seconds, reading_seconds, seconds
 from decoding.decoder import Decoder

@@ -19,7 +19,7 @@ from app.engine.contest import (
     server_contestant,
     simulated_contestants,
 )
-from app.engine.kv_cache_cost import full_precision_twins, kv_cache_cost
+from app.engine.kv_cache_cost import full_precision_references, kv_cache_cost
 from app.engine.lane_turn import AnyLane
 from app.engine.load_test import answer_together
 from app.engine.peers import Peer, check_peers, peer_contestants
@@ -75,13 +75,13 @@ def bench(
             turns = after_prefixes(turns, prefixes, models.context)
         prompts = [turn.ids for turn in turns]
         asked = [turn.question for turn in turns]
-        twins = full_precision_twins(able, models)
-        able += [twin for _, twin in twins]
+        references = full_precision_references(able, models)
+        able += [reference for _, reference in references]
         contestants = _lanes(settings, able, models, asked)
         if models is not None:
             contestants |= _others(settings, models, peers, acceptances, prompts)
         contest = _contest(settings, able, contestants, peers, turns)
-        whole = [twin.spec.name for _, twin in twins]
+        whole = [reference.spec.name for _, reference in references]
         drafting = contest.able_to_draft([name for name in contestants if name not in whole])
         in_batches, loads = None, list[dict[str, Any]]()
         with interruptible() as interruption:
@@ -98,7 +98,9 @@ def bench(
         if not contest.answers:
             raise SystemExit(interruption.code)
         contest = contest.without(failed)  # also of those that failed in the last repeat
-        twins = [pair for pair in twins if not failed.keys() & {each.spec.name for each in pair}]
+        references = [
+            pair for pair in references if not failed.keys() & {each.spec.name for each in pair}
+        ]
     document = envelope(
         **backend(models, lanes),
         settings=settings_report(settings),
@@ -114,7 +116,7 @@ def bench(
         weights=None if models is None else _reading(models.target),
         batches=in_batches,
         load=loads,
-        kv_cache_cost=kv_cache_cost(twins, contest.answers[-1]) if twins else None,
+        kv_cache_cost=kv_cache_cost(references, contest.answers[-1]) if references else None,
     )
     return document, interruption.code or int(bool(failed))
 

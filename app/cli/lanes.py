@@ -33,7 +33,7 @@ def open_lanes(
     for name, lane in servers.items():
         say(f"asking {name} for its models")
         try:
-            lane.fetch_facts().result()
+            lane.fetch_info().result()
         except ServerError as error:
             lane.reason = str(error)
     lanes: dict[str, AnyLane] = {**servers}

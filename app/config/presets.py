@@ -15,8 +15,8 @@ import platformdirs
 from pydantic import ValidationError
 
 from app.config.overrides import LaneSettings, complaint
-from app.text.files import write_atomically
 from decoding.errors import InputError
+from decoding.files import write_atomically
 from decoding.json_text import parse_json
 
 Preset = Mapping[str, Any]

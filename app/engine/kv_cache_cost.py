@@ -14,10 +14,10 @@ from app.report.answer import Answer
 from decoding.model.prefix import common_prefix
 
 
-def full_precision_twins(
+def full_precision_references(
     lanes: Sequence[AnyLane], models: LoadedModels | None
 ) -> list[tuple[Lane, Lane]]:
-    """Each lane with a twin whose cache is not reduced; none without --kv-cache."""
+    """Each lane with a reference whose cache is not reduced; none without --kv-cache."""
     if models is None or models.target.kv_cache == "none":
         return []
     target = models.target
@@ -33,17 +33,17 @@ def full_precision_twins(
 
 
 def kv_cache_cost(
-    twins: Sequence[tuple[Lane, Lane]], answers: Mapping[str, Sequence[Answer]]
+    pairs: Sequence[tuple[Lane, Lane]], answers: Mapping[str, Sequence[Answer]]
 ) -> dict[str, Any]:
-    """The first lane against its twin: the number of equal answers, the median index of the first
-    different token in the others, and the cache's share of the twin's bytes."""
-    lane, twin = twins[0]
-    pairs = zip(answers[lane.spec.name], answers[twin.spec.name], strict=True)
-    common = [(common_prefix(a.ids, b.ids), a.ids == b.ids) for a, b in pairs]
+    """Compare the first lane with its reference: the number of equal answers, the median index of
+    the first different token in the others, and the cache's share of the reference's bytes."""
+    lane, reference = pairs[0]
+    both = zip(answers[lane.spec.name], answers[reference.spec.name], strict=True)
+    common = [(common_prefix(a.ids, b.ids), a.ids == b.ids) for a, b in both]
     diverged = [length for length, same in common if not same]
     return {
         "lane": lane.spec.name,
         "same_answers": len(common) - len(diverged),
         "first_difference": statistics.median(diverged) if diverged else None,
-        "memory": lane.cache_bytes / twin.cache_bytes,
+        "memory": lane.cache_bytes / reference.cache_bytes,
     }

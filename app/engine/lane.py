@@ -20,12 +20,12 @@ from app.text.token_event import TokenEvent
 from decoding.decoder import Decoder, FinishReason
 from decoding.drafters.base import TreeDrafter
 from decoding.errors import describe
-from decoding.logprobs import score_answer, score_first_token
 from decoding.model.target import Target
 from decoding.params import Params, with_settings
 from decoding.prefill import PrefilledPrompt
 from decoding.round import Round, TokenProbs
 from decoding.stats import Stats
+from decoding.token_probs import score_answer, score_first_token
 from decoding.tokenizing.stopping import Stop
 from decoding.verification.penalties import Penalties
 

@@ -45,7 +45,7 @@ class Lanes:
 
     def _open(self, request: OpenModels, restored: bool) -> None:
         servers = [self._server_lane(spec) for spec in request.specs if spec.endpoint]
-        probes = [lane.fetch_facts() for lane in servers]
+        probes = [lane.fetch_info() for lane in servers]
         local = [spec for spec in request.specs if spec.endpoint is None]
         if local:
             self.models = load_models(request.options, self._progress, local)
@@ -68,7 +68,7 @@ class Lanes:
         self, models: LoadedModels | None, servers: Sequence[ServerLane], facts: dict[str, Any]
     ) -> Loaded:
         if models is None:
-            reported = [lane.server.facts for lane in servers if lane.server.facts]
+            reported = [lane.server.info for lane in servers if lane.server.info]
             return Loaded(
                 target=served_model(servers),
                 device=servers[0].strategy.name,

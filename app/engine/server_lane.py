@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from app.engine.events import PIECE, LaneInfo
 from app.servers.answer import Ending, Piece
-from app.servers.client import Facts, Server
+from app.servers.client import Server, ServerInfo
 from app.servers.event_loop_thread import EventLoopThread
 from app.servers.protocol import Question
 from app.servers.usage import Usage, with_reported_counts
@@ -68,7 +68,7 @@ class ServerLane:
         self._stats = Stats()
         self._answer: Future[Ending] | None = None
         self._arrived: deque[Piece] = deque()
-        self._asked_at = self._last_at = self._heard_at = 0.0
+        self._requested_at = self._last_at = self._heard_at = 0.0
         self._begun = False
 
     @property
@@ -118,12 +118,12 @@ class ServerLane:
     def _description(self) -> str:
         """The server's engine, model and address."""
         server = self.server
-        facts = server.facts or Facts()
-        what = " · ".join(filter(None, (facts.engine, server.model)))
+        info = server.info or ServerInfo()
+        what = " · ".join(filter(None, (info.engine, server.model)))
         where = "on this machine, beside the other lanes" if server.here else "on another machine"
         first = f"{what}\n" if what else ""
-        several = len(facts.models) > 1 and server.endpoint.model is None
-        more = f", the first of {len(facts.models)} models (--server-model)" if several else ""
+        several = len(info.models) > 1 and server.endpoint.model is None
+        more = f", the first of {len(info.models)} models (--server-model)" if several else ""
         return f"{first}{server.endpoint.url}, {where}{more}; settings act from its next request"
 
     def effective_params(self, params: Params) -> Params:
@@ -134,9 +134,9 @@ class ServerLane:
         """A lane for another answer of the same server, at the same time."""
         return ServerLane(self.spec, self.loop_thread, self.server)
 
-    def fetch_facts(self) -> Future[Facts]:
+    def fetch_info(self) -> Future[ServerInfo]:
         """Ask the server for its models; the future raises ServerError if it does not answer."""
-        return self.loop_thread.submit(self.server.fetch_facts())
+        return self.loop_thread.submit(self.server.fetch_info())
 
     def disconnect(self) -> None:
         """Close the connections, without waiting for it. No call may follow."""
@@ -159,11 +159,11 @@ class ServerLane:
             self._heard_at = piece.at
             arrived()
 
-        def asked(at: float) -> None:
-            self._asked_at = at
+        def on_request(at: float) -> None:
+            self._requested_at = at
 
         question = replace(question, params=self.params)
-        work = self.server.answer(question, on_piece, counters=self._alone, asked=asked)
+        work = self.server.answer(question, on_piece, counters=self._alone, on_request=on_request)
         self._answer = self.loop_thread.submit(work)
         self._answer.add_done_callback(lambda _: arrived())
 
@@ -194,7 +194,7 @@ class ServerLane:
         self.text += piece.text
         if not self._begun:
             self._begun, self._last_at = True, piece.at
-            self.ttft_seconds = piece.at - self._asked_at
+            self.ttft_seconds = piece.at - self._requested_at
             return Arrival(TokenEvent(PIECE, piece.text, TokenFate.FIRST, -1), None)
         index = len(self.rounds)
         record = Round(

@@ -28,8 +28,8 @@ from app.history.log import (
     size_of,
 )
 from app.history.recording import Recording
-from app.text.files import write_atomically
 from decoding.errors import InputError
+from decoding.files import write_atomically
 from decoding.json_text import parse_json
 
 UNSENT = "unsent.json"

@@ -19,13 +19,13 @@ import platformdirs
 import torch
 from pydantic import TypeAdapter
 
-from app.text.files import write_atomically
 from decoding.cost.curve import Curve
 from decoding.cost.measure import pass_seconds, verify_cost
 from decoding.cost.model import Cost
 from decoding.drafters.eagle_head import EagleHead
 from decoding.drafters.medusa_heads import MedusaHeads
 from decoding.drafters.medusa_tree import default_choices, draft_seconds
+from decoding.files import write_atomically
 from decoding.json_text import parse_json
 from decoding.model.layouts import Layouts, lay_out
 from decoding.model.linears import ROWS, Layout, Linear

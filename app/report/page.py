@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.report.plots import require_plots, write_figure
-from app.text.files import write_atomically
 from app.text.terminal_text import harmless
 from decoding.errors import InputError
+from decoding.files import write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -32,19 +32,19 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class Timeouts:
     """Timeouts in seconds: for a connection, for metadata, for the first piece of an answer (a long
     prompt, a queue), and between two pieces; and the waits before retries."""
 
     connect: float = 5.0
-    facts: float = 5.0
+    metadata: float = 5.0
     first: float = 300.0
     silence: float = 60.0
     retries: tuple[float, ...] = (0.5, 1.5)
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class ServerInfo:
     """What a server reports about itself: the engine's name or "", the ids of its models, and the
     first one's context."""
 
@@ -57,10 +57,10 @@ class Server:
     """A client for one server; all calls run on one event loop. The key from the environment is
     only sent to this address, as redirects are not followed."""
 
-    def __init__(self, endpoint: Endpoint, patience: Patience | None = None) -> None:
+    def __init__(self, endpoint: Endpoint, timeouts: Timeouts | None = None) -> None:
         self.endpoint = endpoint
-        self.facts: Facts | None = None
-        self._patience = patience or Patience()
+        self.info: ServerInfo | None = None
+        self._timeouts = timeouts or Timeouts()
         self._key = api_key()
         self._extras = True  # send `extras`, until the server has answered only without them
         self._counts = True  # the server may have counters
@@ -69,7 +69,7 @@ class Server:
             headers["Authorization"] = f"Bearer {self._key}"
         self._client = httpx2.AsyncClient(
             headers=headers,
-            timeout=httpx2.Timeout(None, connect=self._patience.connect),
+            timeout=httpx2.Timeout(None, connect=self._timeouts.connect),
             limits=httpx2.Limits(max_connections=None),
         )
 
@@ -80,9 +80,9 @@ class Server:
     @property
     def model(self) -> str | None:
         """The model to request: the given one, or the server's first."""
-        if self.endpoint.model or self.facts is None:
+        if self.endpoint.model or self.info is None:
             return self.endpoint.model
-        return next(iter(self.facts.models), None)
+        return next(iter(self.info.models), None)
 
     @property
     def here(self) -> bool:
@@ -93,24 +93,38 @@ class Server:
     def _root(self) -> str:
         return self.endpoint.url.removesuffix("/v1")
 
-    async def fetch_facts(self) -> Facts:
-        """Request the list of models, which a server may not have. Raises ServerError if it does
-        not answer, or rejects the key."""
+    async def fetch_info(self) -> ServerInfo:
+        """Request the list of models, which a server may not have. Errors that may pass, as while
+        the engine loads, are retried. Raises ServerError if it does not answer, is still not ready,
+        or rejects the key."""
         with self._clear_errors():
-            async with asyncio.timeout(self._patience.facts):
-                response = await self._get(f"{self.endpoint.url}/models", LONGEST_COUNTERS)
-        if response.status in (401, 403):
+            response = await self._list_models()
+        if response.status in (401, 403, *RETRIED):
             raise ServerError(self._refusal(response), response.status)
-        facts = _facts(response.text) if response.status == 200 else Facts()
-        if facts.engine not in NAMED and await self._is_transformers():
-            facts = replace(facts, engine=TRANSFORMERS)
-        self.facts = facts
-        return facts
+        info = _info(response.text) if response.status == 200 else ServerInfo()
+        if info.engine not in NAMED and await self._is_transformers():
+            info = replace(info, engine=TRANSFORMERS)
+        self.info = info
+        return info
+
+    async def _list_models(self) -> _Reply:
+        waits = iter(self._timeouts.retries)
+        while True:
+            try:
+                async with asyncio.timeout(self._timeouts.metadata):
+                    response = await self._get(f"{self.endpoint.url}/models", LONGEST_COUNTERS)
+            except _BEFORE_AN_ANSWER:
+                if (wait := next(waits, None)) is None:
+                    raise
+            else:
+                if response.status not in RETRIED or (wait := next(waits, None)) is None:
+                    return response
+            await asyncio.sleep(wait)
 
     async def _is_transformers(self) -> bool:
         """Whether it is `transformers serve`, which does not give its name."""
         try:
-            async with asyncio.timeout(self._patience.facts):
+            async with asyncio.timeout(self._timeouts.metadata):
                 response = await self._get(f"{self._root}/openapi.json", LONGEST_COUNTERS)
             paths = json.loads(response.text)["paths"]
         except (TimeoutError, httpx2.HTTPError, ValueError, RecursionError, TypeError, KeyError):
@@ -122,17 +136,17 @@ class Server:
         question: Question,
         on_piece: Callable[[Piece], None],
         counters: bool = True,
-        asked: Callable[[float], None] = lambda at: None,
+        on_request: Callable[[float], None] = lambda at: None,
     ) -> Ending:
-        """Pass each piece to `on_piece` as it arrives, and the time of the request to `asked`. The
-        server's `counters` are not used for one of several simultaneous answers. Raises
+        """Pass each piece to `on_piece` as it arrives, and the time of the request to `on_request`.
+        The server's `counters` are not used for one of several simultaneous answers. Raises
         ServerError."""
         with self._clear_errors():
-            facts = self.facts or await self.fetch_facts()
+            info = self.info or await self.fetch_info()
             before = await self.counters() if counters else None
-            body = question.body(self.model, facts.engine)
-            async with self._stream(question.path, body, facts.engine) as (response, at):
-                asked(at)
+            body = question.body(self.model, info.engine)
+            async with self._stream(question.path, body, info.engine) as (response, at):
+                on_request(at)
                 ending = await self._read(response, question, on_piece)
             if before is None:
                 return ending
@@ -161,7 +175,7 @@ class Server:
     ) -> AsyncIterator[tuple[httpx2.Response, float]]:
         """The response with the stream, and the time of the request. Errors that may pass are
         retried, until the response begins."""
-        waits = iter(self._patience.retries)
+        waits = iter(self._timeouts.retries)
         with_extras = self._extras
         while True:
             sent = body | (extras(engine) if with_extras else {})
@@ -173,7 +187,7 @@ class Server:
             )
             at = time.perf_counter()
             try:
-                async with asyncio.timeout(self._patience.first):
+                async with asyncio.timeout(self._timeouts.first):
                     response = await self._client.send(request, stream=True)
             except _BEFORE_AN_ANSWER:
                 if (wait := next(waits, None)) is None:
@@ -204,9 +218,9 @@ class Server:
             raise ServerError(f"the server sent {what} and not a stream of events", 200)
         response.encoding = "utf-8-sig"  # events are UTF-8, whatever is named, after a BOM or not
         answer = AnswerStream(question.params.max_new_tokens)
-        loop, patience = asyncio.get_running_loop(), self._patience
+        loop, timeouts = asyncio.get_running_loop(), self._timeouts
         try:
-            async with asyncio.timeout(patience.first) as limit:
+            async with asyncio.timeout(timeouts.first) as limit:
                 async for event in httpx2.EventSource(response):  # at most a MiB each
                     now = time.perf_counter()
                     if event.data.strip() == "[DONE]":
@@ -214,9 +228,9 @@ class Server:
                         break
                     if piece := answer.add(read_chunk(event.data, self._key), now):
                         on_piece(piece)
-                        limit.reschedule(loop.time() + patience.silence)
+                        limit.reschedule(loop.time() + timeouts.silence)
                     if answer.finished:  # only counts may follow: don't wait long
-                        limit.reschedule(loop.time() + patience.facts)
+                        limit.reschedule(loop.time() + timeouts.metadata)
                     if answer.overlong:
                         break
                 if not answer.pieces:
@@ -226,7 +240,7 @@ class Server:
                 return answer.ending()
             if not isinstance(error, TimeoutError):
                 raise
-            waited = patience.silence if answer.pieces else patience.first
+            waited = timeouts.silence if answer.pieces else timeouts.first
             raise ServerError(f"nothing came for {waited:g} seconds") from error
         return answer.ending()
 
@@ -235,9 +249,9 @@ class Server:
     async def counters(self) -> Counters | None:
         """The server's counters of drafts; None if it has none."""
         text = await self._metrics()
-        if text is None or not (found := read_counters(text)):
+        if text is None or not (counters := read_counters(text)):
             return None
-        return {} if is_list(text) else found
+        return {} if is_list(text) else counters
 
     async def drafting_since(self, before: Counters, tokens: int | None) -> Drafting | None:
         """The drafts counted since `before`; None if the server also answered others than ours,
@@ -250,7 +264,7 @@ class Server:
         if not self._counts:
             return None
         try:
-            async with asyncio.timeout(self._patience.facts):
+            async with asyncio.timeout(self._timeouts.metadata):
                 response = await self._get(f"{self._root}/metrics", LONGEST_COUNTERS)
         except (TimeoutError, httpx2.HTTPError):
             response = _Reply(0, "")
@@ -273,7 +287,7 @@ class Server:
     async def _reply(self, response: httpx2.Response, most: int) -> _Reply:
         """The response with at most `most` bytes of its body."""
         data = b""
-        async with asyncio.timeout(self._patience.facts):
+        async with asyncio.timeout(self._timeouts.metadata):
             async for part in response.aiter_bytes():
                 data += part
                 if len(data) > most:
@@ -321,19 +335,19 @@ class _Reply:
     text: str
 
 
-def _facts(text: str) -> Facts:
-    """Facts from the list of models; unknown if it can't be parsed."""
+def _info(text: str) -> ServerInfo:
+    """Parse the list of models; unknown if it can't be parsed."""
     try:
-        found = json.loads(text)
+        reply = json.loads(text)
     except (ValueError, RecursionError):
-        return Facts()
-    listed = found.get("data") if isinstance(found, dict) else None
+        return ServerInfo()
+    listed = reply.get("data") if isinstance(reply, dict) else None
     models = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
     ids = tuple(str(each["id"]) for each in models if isinstance(each.get("id"), str))
     if not ids:
-        return Facts()
+        return ServerInfo()
     first = models[0]
     meta = first.get("meta")
     contexts = (first.get("max_model_len"), meta.get("n_ctx") if isinstance(meta, dict) else None)
     context = next((n for n in contexts if isinstance(n, int) and 0 < n < 1 << 31), None)
-    return Facts(str(first.get("owned_by") or "").lower(), ids, context)
+    return ServerInfo(str(first.get("owned_by") or "").lower(), ids, context)

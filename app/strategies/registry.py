@@ -26,7 +26,7 @@ AUTOREGRESSIVE = Strategy(
 
 
 def _build_draft_model(models: LoadedModels) -> Drafter:
-    from decoding.checkpoints.drafting import assistant_tokens
+    from decoding.checkpoints.draft_settings import assistant_tokens
     from decoding.drafters.draft_model import DraftModel
 
     draft = models.drafters["draft"]

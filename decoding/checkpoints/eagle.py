@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from decoding.checkpoints.dialects import AUX_LAYERS, EagleDialect, EagleVersion
-from decoding.checkpoints.drafting import (
+from decoding.checkpoints.draft_settings import (
     SPECULATIVE_TOKENS,
     EagleSettings,
     with_eagle_settings,

@@ -29,7 +29,7 @@ from decoding.checkpoints.dialects import (
     is_eagle_training,
     medusa_dialect,
 )
-from decoding.checkpoints.drafting import eagle_settings
+from decoding.checkpoints.draft_settings import eagle_settings
 from decoding.checkpoints.eagle import EagleConfig, EagleWeights
 from decoding.checkpoints.eagle_fit import (
     TargetShape,

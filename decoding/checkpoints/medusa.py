@@ -30,7 +30,7 @@ from decoding.checkpoints.dialects import (
     is_whole_model,
     medusa_dialect,
 )
-from decoding.checkpoints.drafting import CHOICES, medusa_choices, with_choices
+from decoding.checkpoints.draft_settings import CHOICES, medusa_choices, with_choices
 from decoding.checkpoints.files import read_config, read_tensors, write_checkpoint, write_model
 from decoding.errors import InputError
 from decoding.trees.static import Choices

@@ -7,10 +7,10 @@ A round with drafts of at most g tokens is expected to emit
 
 tokens, where h(i) is the probability that position i of the path is accepted given that those
 before it were (Leviathan et al. 2023, 2211.17192, section 3, has one alpha for all positions).
-Text is easy in some places and hard in others, and a round behind a draft that was accepted to its
-end mostly begins in an easy one. Longer drafts leave fewer such rounds, for they hold what these
+Text is easy in some places and hard in others, and a round after a draft that was accepted in full
+mostly begins in an easy one. Longer drafts leave fewer such rounds, for they hold what these
 would have begun with; if that were neglected, each length would seem to be too short. So there is
-an h for rounds behind such a draft and one for all others, and the share of the former at a gamma
+an h for rounds after such a draft and one for all others, and the share of the former at a gamma
 is that of a Markov chain with these two kinds of rounds as its states.
 
 `CostModel` has the seconds. The choice depends only on past rounds, never on the tokens to come, so
@@ -44,14 +44,14 @@ RETRY_ROUNDS = 4  # with drafts, in case they pay again
 class Level:
     """One depth of the drafts. Over the rounds with at least this gamma: how often the draft
     `reached` it, and with how many `nodes`. Over those accepted up to the depth before it: how
-    often it was `offered`, and over these how often it was accepted, in rounds `behind` a draft
-    that was accepted to its end and in those `afresh`."""
+    often it was `offered`, and over these how often it was accepted, in rounds `after_full`
+    acceptance of a draft and in those `after_other` rounds."""
 
     reached: Rate = field(default_factory=Rate)
     nodes: Rate = field(default_factory=Rate)
     offered: Rate = field(default_factory=Rate)
-    afresh: Rate = field(default_factory=Rate)
-    behind: Rate = field(default_factory=Rate)
+    after_full: Rate = field(default_factory=Rate)
+    after_other: Rate = field(default_factory=Rate)
 
 
 class AutoGamma:
@@ -78,7 +78,7 @@ class AutoGamma:
         # when the next plan is due, the best gamma, the largest one considered
         self._plan = (0, 0, 0)
         self._drafted = True  # in the last round
-        self._to_its_end = False  # whether its draft was accepted to its end
+        self._was_full = False  # whether its draft was accepted in full
         self._paused = 0  # which round of a pause and the retry after it this is, from 1
         self._up = False
 
@@ -120,9 +120,9 @@ class AutoGamma:
         self._passes.append((len(record.tokens), record.verify_seconds))
         self._overheads.append(overhead_seconds(record))
         accepted = len(record.accepted)
-        behind = self._to_its_end and record.index > 0  # an answer begins afresh
+        after_full = self._was_full and record.index > 0  # an answer's first round follows none
         for position, level in enumerate(self._levels, 1):
-            rates = (level.reached, level.nodes, level.offered, level.afresh, level.behind)
+            rates = (level.reached, level.nodes, level.offered, level.after_full, level.after_other)
             for rate in rates:
                 rate.decay()
             if position > record.gamma:
@@ -133,9 +133,9 @@ class AutoGamma:
             if position <= accepted + 1:
                 level.offered.add(reached)
                 if reached:
-                    rate = level.behind if behind else level.afresh
+                    rate = level.after_full if after_full else level.after_other
                     rate.add(position <= accepted)
-        self._to_its_end = accepted == drafted > 0
+        self._was_full = accepted == drafted > 0
 
     def speeds(self) -> list[float]:
         """Expected tokens per second for each gamma from 0 up to what there is evidence for."""
@@ -148,22 +148,23 @@ class AutoGamma:
         reach = max(tested, default=0)
         nodes, levels, drafts = 1.0, 0.0, 0.0
         reached, size, offered, accepted = 1.0, 1.0, 1.0, PRIOR_ACCEPTANCE
-        # Of both kinds of rounds: tokens, how often a draft is accepted so far, and to its end.
+        # Of both kinds of rounds: tokens, how often a draft is accepted so far, and in full.
         taus, paths, ends = [1.0, 1.0], [1.0, 1.0], [0.0, 0.0]
-        found = [1 / costs.seconds(0, 1, drafting=0)]
+        speeds = [1 / costs.seconds(0, 1, drafting=0)]
         for level in self._levels[: reach + MAX_AHEAD]:
             offered = level.offered.estimate(offered)
-            accepted = level.afresh.plus(level.behind).estimate(accepted)
-            for kind, rate in enumerate((level.afresh, level.behind)):
+            accepted = level.after_other.plus(level.after_full).estimate(accepted)
+            for kind, rate in enumerate((level.after_other, level.after_full)):
                 ends[kind] += paths[kind] * (1 - offered) if levels else 0.0
                 paths[kind] *= offered * rate.estimate(accepted)
                 taus[kind] += paths[kind]
-            fresh_full, behind_full = (end + path for end, path in zip(ends, paths, strict=True))
-            share = fresh_full / (1 - behind_full + fresh_full)  # of rounds behind such a draft
+            # Of rounds of each kind, the share whose draft is accepted in full.
+            other_full, full_full = (end + path for end, path in zip(ends, paths, strict=True))
+            share = other_full / (1 - full_full + other_full)  # of rounds after such a draft
             reached = level.reached.estimate(reached)
             size = level.nodes.estimate(size)
             drafts = drafts or reached  # the share of rounds that draft at all
             nodes, levels = nodes + size, levels + reached
             tau = (1 - share) * taus[0] + share * taus[1]
-            found.append(tau / costs.seconds(levels, nodes, drafts))
-        return found
+            speeds.append(tau / costs.seconds(levels, nodes, drafts))
+        return speeds

@@ -68,13 +68,11 @@ def medians(points: Iterable[tuple[float, float]]) -> list[Median]:
     return [(x, median(ys), len(ys)) for x, ys in groups.items()]
 
 
-def robust_line(
-    points: Iterable[tuple[float, float]], *, proportional: bool = False, rising: bool = True
-) -> Line:
+def robust_line(points: Iterable[tuple[float, float]], *, proportional: bool = False) -> Line:
     """The least-squares line through the median y of each x, weighted by its number of `points`
     (x, y); medians because interruptions of the machine are outliers. Raises ValueError without
     points."""
-    return line_through(medians(points), proportional=proportional, rising=rising)
+    return line_through(medians(points), proportional=proportional)
 
 
 def line_through(

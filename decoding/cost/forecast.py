@@ -12,7 +12,7 @@ gamma would have extended it. With S(j) = h(1) ... h(j), the probability of acce
     tau(g) / seconds(g)                                   tokens per second
 
 With one h = alpha everywhere tau is (1 - alpha^(g+1)) / (1 - alpha): Leviathan et al. 2023
-(2211.17192), section 3. But a round behind one that accepted all of its gamma tokens mostly begins
+(2211.17192), section 3. But a round after one that accepted all of its gamma tokens mostly begins
 in an easy place of the text, and longer drafts leave fewer such rounds, for they hold what these
 would have begun with. So S is estimated for both kinds of rounds, and their shares at another g are
 those of a Markov chain: S(g) is how often a round is followed by one of the first kind. For trees
@@ -121,8 +121,8 @@ def forecast(
     plain = Moments()
     for each in (run, *others):
         plain.include(each.plain)
-    known = plain.count >= MIN_ROUNDS
-    without = alone or (1 / plain.mean if known else factor / seconds[0])
+    measured = plain.count >= MIN_ROUNDS
+    without = alone or (1 / plain.mean if measured else factor / seconds[0])
     ran = sum(count * g for g, count in drafted) / run.rounds
     seconds, agree = _between(seconds, factor / without, ran)
     speeds = [factor * tokens / time for tokens, time in zip(tau, seconds, strict=True)]
@@ -140,18 +140,18 @@ def forecast(
 
 def tokens_per_round(before: Evidence, run: Evidence, most: int) -> list[float]:
     """tau(g) for g from 0 to `most`."""
-    ends, behind = before.ends + run.ends, before.ends_after_full + run.ends_after_full
-    kinds = (ends - behind, run.ends - run.ends_after_full), (behind, run.ends_after_full)
+    ends, after_full = before.ends + run.ends, before.ends_after_full + run.ends_after_full
+    kinds = (ends - after_full, run.ends - run.ends_after_full), (after_full, run.ends_after_full)
     if any(sum(n for (_, g), n in some.items() if g) < MIN_ROUNDS for some, _ in kinds):
         return [*accumulate(survival(ends, most, run.ends), initial=1.0)]
-    # A position that was never tested would be behind accepted ones, as all of these rounds are.
-    beyond = _last_rate(behind, most)
-    paths = [survival(some, most, own, beyond) for some, own in kinds]
-    afresh, follow = ([*accumulate(path, initial=1.0)] for path in paths)
+    # A position that was never tested would be after accepted ones, as all of these rounds are.
+    beyond = _last_rate(after_full, most)
+    paths = [survival(some, most, of_run, beyond) for some, of_run in kinds]
+    taus = [[*accumulate(path, initial=1.0)] for path in paths]
     shares = [0.0, *(s / (1.0 - t + s) if s else 0.0 for s, t in zip(*paths, strict=True))]
     return [
-        (1.0 - share) * one + share * other
-        for share, one, other in zip(shares, afresh, follow, strict=True)
+        (1.0 - share) * tau_after_other + share * tau_after_full
+        for share, tau_after_other, tau_after_full in zip(shares, *taus, strict=True)
     ]
 
 
@@ -167,11 +167,11 @@ def _between(seconds: list[float], plain: float, ran: float) -> tuple[list[float
     agree = 1 / TOLERANCE <= wrong <= TOLERANCE
     if agree:
         parts = [min(g / ran, 1.0) for g in range(len(seconds))]
-        found = [time * (wrong + (1.0 - wrong) * x) for time, x in zip(seconds, parts, strict=True)]
+        times = [time * (wrong + (1.0 - wrong) * x) for time, x in zip(seconds, parts, strict=True)]
     else:
-        found = [plain + (there - plain) * g / ran for g in range(len(seconds))]
+        times = [plain + (there - plain) * g / ran for g in range(len(seconds))]
     least = min(plain, there)
-    return [max(time, least) for time in found], agree
+    return [max(time, least) for time in times], agree
 
 
 def standard_error(ends: Ends, gamma: int) -> float:
@@ -187,15 +187,15 @@ def survival(
     ends: Ends, most: int, run: Ends | None = None, beyond: float | None = None
 ) -> list[float]:
     """S(j) for j from 1 to `most`, from at least `MIN_ROUNDS` rounds with gamma > 0, shrunk from
-    those of the `run` towards all. Behind the last position that was tested often enough h is
+    those of the `run` towards all. After the last position that was tested often enough h is
     `beyond`; None: as there."""
     beyond = _last_rate(ends, most) if beyond is None else beyond
-    alive, found = 1.0, []
-    for rate, own in zip(_rates(ends, most), _rates(run or Counter(), most), strict=True):
+    alive, path = 1.0, []
+    for rate, of_run in zip(_rates(ends, most), _rates(run or Counter(), most), strict=True):
         tested = rate.trials >= MIN_ROUNDS
-        alive *= own.estimate(rate.successes / rate.trials) if tested else beyond
-        found.append(alive)
-    return found
+        alive *= of_run.estimate(rate.successes / rate.trials) if tested else beyond
+        path.append(alive)
+    return path
 
 
 def _last_rate(ends: Ends, most: int) -> float:
@@ -257,7 +257,7 @@ def _seconds(
     """[g]: expected seconds of a round with gamma g, from the drafts with the least gamma from g on
     that there are."""
     often = [g for g, count in asked.items() if count >= MIN_ROUNDS] or [*asked]
-    found = []
+    expected = []
     for g in range(most + 1):
         gamma = min((each for each in often if each >= g), default=max(often))
         trees = before.trees[gamma].at(gamma, g) + run.trees[gamma].at(gamma, g)
@@ -265,5 +265,5 @@ def _seconds(
             count * costs.seconds(levels, nodes, drafting=levels > 0)
             for (levels, nodes), count in trees.items()
         )
-        found.append(sum(taken) / asked[gamma])
-    return found
+        expected.append(sum(taken) / asked[gamma])
+    return expected

@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from decoding.checkpoints.drafting import EagleSettings
+from decoding.checkpoints.draft_settings import EagleSettings
 from decoding.checkpoints.eagle import EagleWeights
 from decoding.checkpoints.eagle_fit import TargetShape
 from decoding.checkpoints.eagle_read import read_eagle

@@ -208,8 +208,8 @@ class MixerFinder:
             for hook in hooks:
                 hook.remove()
 
-    def asked(self) -> None:
-        """Called when a state is written."""
+    def note_state(self) -> None:
+        """Note the module that writes a state now."""
         self._found[self._running[-1]] = None
 
     @property

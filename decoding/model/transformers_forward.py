@@ -90,7 +90,7 @@ class TransformersForward:
         kind = self._config.model_type
         finder = MixerFinder(self._model)
         count = int(self._config.num_hidden_layers) if self.states else 0
-        recorded = _RecordingCache(state_layers(count, self.states), finder.asked)
+        recorded = _RecordingCache(state_layers(count, self.states), finder.note_state)
         zero = torch.zeros(1, dtype=torch.long, device=self._device)
         try:
             with finder.watching() if self.states else nullcontext():
@@ -121,14 +121,14 @@ class TransformersForward:
 
 
 class _RecordingCache(Cache):
-    """Records the shape of what each layer would store. `asked` is called when a state is
-    written."""
+    """Records the shape of what each layer would store. `on_state` is called when a state
+    is written."""
 
-    def __init__(self, layers: list[Any], asked: Callable[[], None]) -> None:
+    def __init__(self, layers: list[Any], on_state: Callable[[], None]) -> None:
         super().__init__(layers=layers)
         self.shapes: dict[int, LayerShape] = {}
         self.devices: dict[int, torch.device] = {}
-        self._asked = asked
+        self._on_state = on_state
 
     def update(
         self, key_states: Tensor, value_states: Tensor, layer_idx: int, *args: object, **kw: object
@@ -140,12 +140,12 @@ class _RecordingCache(Cache):
         return key_states, value_states
 
     def update_conv_state(self, *args: Any, **kwargs: Any) -> Tensor:
-        self._asked()
+        self._on_state()
         state: Tensor = super().update_conv_state(*args, **kwargs)
         return state
 
     def update_recurrent_state(self, *args: Any, **kwargs: Any) -> Tensor:
-        self._asked()
+        self._on_state()
         state: Tensor = super().update_recurrent_state(*args, **kwargs)
         return state
 

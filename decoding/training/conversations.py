@@ -70,12 +70,12 @@ def _start_of_answer(
     tokenizer: PreTrainedTokenizerBase, before: Sequence[dict[str, str]], answered: Sequence[int]
 ) -> int:
     """The start of the answer to the messages `before`; the end if it changed the ids before it."""
-    asked = rendered(tokenizer, before, True)
-    start = common_prefix(asked, answered)
-    if start < len(asked):
+    prompt = rendered(tokenizer, before, True)
+    start = common_prefix(prompt, answered)
+    if start < len(prompt):
         # A prompt may end in ids that answers do not repeat, such as an opened <think>.
-        unasked = rendered(tokenizer, before, False)
-        if common_prefix(unasked, answered) < len(unasked):
+        unprompted = rendered(tokenizer, before, False)
+        if common_prefix(unprompted, answered) < len(unprompted):
             return len(answered)
     return start
 

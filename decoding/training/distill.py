@@ -114,20 +114,20 @@ def answer(
     ]
     going = [(record, turns) for record, (_, turns) in zip(records, conversations, strict=True)]
     for turn in range(max(len(turns) for _, turns in conversations)):
-        asked: list[tuple[Record, list[str], list[Message], list[int]]] = []
+        batch: list[tuple[Record, list[str], list[Message], list[int]]] = []
         for record, turns in going:
             if turn < len(turns) and record["finish_reason"] == "stop":
                 messages = [*record["messages"], {"role": "user", "content": turns[turn]}]
                 ids = list(rendered(tokenizer, messages, prompt=True))
                 if len(ids) < limit:
-                    asked.append((record, turns, messages, ids))
+                    batch.append((record, turns, messages, ids))
                 elif turn == 0:  # no room for any answer
                     record |= {"messages": messages, "finish_reason": "length"}
-        if not asked:
+        if not batch:
             break
-        going = [(record, turns) for record, turns, *_ in asked]
-        answers = generate(model, [ids for *_, ids in asked], eos, params, generator)
-        for (record, _, messages, prompt), ids in zip(asked, answers, strict=True):
+        going = [(record, turns) for record, turns, *_ in batch]
+        answers = generate(model, [ids for *_, ids in batch], eos, params, generator)
+        for (record, _, messages, prompt), ids in zip(batch, answers, strict=True):
             text = tokenizer.decode([token for token in ids if token not in special])
             record["tokens"] += len(ids)
             record["messages"] = [*messages, {"role": "assistant", "content": text}]

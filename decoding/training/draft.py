@@ -66,7 +66,7 @@ class DraftTrainingModel(TrainingModel):
         and the number of tokens. The target runs unless its states `final` are given."""
         target, draft = self._target[0], self.draft
         if self.training:
-            self.running.read(attention_mask)
+            self.running.count_tokens(attention_mask)
         is_answer = labels[:, 1:] != IGNORED
         if final is None:
             _, final = features_of(target, input_ids, ())
@@ -80,8 +80,8 @@ class DraftTrainingModel(TrainingModel):
             self.running.add(0, right, result["loss"])
         else:
             text = is_answer.nonzero()[:, 0]
-            found = {"hits": right.float(), "overlap": compared.overlap, "kl": compared.kl}
-            for name, values in found.items():
+            measures = {"hits": right.float(), "overlap": compared.overlap, "kl": compared.kl}
+            for name, values in measures.items():
                 none = torch.zeros(len(labels), device=values.device)
                 result[name] = none.index_add_(0, text, values)
             result["counts"] = is_answer.sum(1)
@@ -147,15 +147,15 @@ def train_draft(
 def _fused(draft: PreTrainedModel) -> dict[Tensor, list[int]]:
     """The rows of the matrices that those of families such as Phi-3 consist of."""
     config: Any = draft.config.get_text_config(decoder=True)
-    found: dict[Tensor, list[int]] = {}
+    fused: dict[Tensor, list[int]] = {}
     for name, parameter in draft.named_parameters():
         if name.endswith(".gate_up_proj.weight"):
-            found[parameter] = [len(parameter) // 2] * 2
+            fused[parameter] = [len(parameter) // 2] * 2
         elif name.endswith(".qkv_proj.weight"):
             queries, keys = config.num_attention_heads, config.num_key_value_heads
             size = len(parameter) // (queries + 2 * keys)
-            found[parameter] = [size * heads for heads in (queries, keys, keys)]
-    return found
+            fused[parameter] = [size * heads for heads in (queries, keys, keys)]
+    return fused
 
 
 @torch.no_grad()
@@ -170,8 +170,8 @@ def divergence(
     for answer in answers:
         if answer.ids:
             batch = collate([Example.of_answer(answer.prompt, answer.ids)])
-            found = model(**{name: t.to(target.device) for name, t in batch.items()})
-            sums += torch.cat([found[name] for name in names]).cpu()
+            out = model(**{name: t.to(target.device) for name, t in batch.items()})
+            sums += torch.cat([out[name] for name in names]).cpu()
     rates = (sums / sums[-1].clamp_min(1)).tolist()
     return dict(zip(("agreement", "overlap", "kl"), rates, strict=False))
 

@@ -89,7 +89,7 @@ class EagleTrainingModel(TrainingModel):
         with the target, given that it did at all earlier steps. The target runs unless its states
         `final` (and `aux_hidden_states`) are given."""
         if self.training:
-            self.running.read(attention_mask)
+            self.running.count_tokens(attention_mask)
         if final is None:
             aux_hidden_states, final = features_of(
                 self._frozen[0], input_ids, self.head.config.aux_layers
@@ -136,11 +136,11 @@ class EagleTrainingModel(TrainingModel):
     def counts(self, labels: Tensor) -> Tensor:
         """The number of drafts that are trained at each step."""
         supervised = alive = _supervised(labels)
-        found = [alive.sum()]
+        counts = [alive.sum()]
         for step in range(1, self._steps):
             alive = alive[:, :-1] & supervised[:, step:]
-            found.append(alive.sum())
-        return torch.stack(found)
+            counts.append(alive.sum())
+        return torch.stack(counts)
 
     @torch.no_grad()
     def _supervise(self, final: Tensor, supervised: Tensor, ids: Tensor) -> Supervision:

@@ -11,7 +11,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import safe_open
@@ -22,6 +24,7 @@ from torch.utils.data import Dataset
 from transformers import PreTrainedModel
 
 from decoding.errors import InputError
+from decoding.files import remove_partial, write_atomically
 from decoding.json_text import parse_json
 from decoding.model import attention
 from decoding.model.architecture import decoder_of, hook_inputs
@@ -86,35 +89,48 @@ def collate_features(examples: Sequence[Example]) -> dict[str, Tensor]:
     """Like `collate`, with `final` and `aux_hidden_states` of examples with features,
     zero-padded."""
     batch = collate(examples)
-    known = [example for example in examples if isinstance(example, FeatureExample)]
-    if known:
-        batch["final"] = pad_sequence([e.final for e in known], batch_first=True)
-        aux = [e.aux_hidden_states for e in known if e.aux_hidden_states is not None]
+    cached = [example for example in examples if isinstance(example, FeatureExample)]
+    if cached:
+        batch["final"] = pad_sequence([e.final for e in cached], batch_first=True)
+        aux = [e.aux_hidden_states for e in cached if e.aux_hidden_states is not None]
         if aux:
             batch["aux_hidden_states"] = pad_sequence(aux, batch_first=True)
     return batch
 
 
 class FeatureCache(Dataset[Example]):
-    """The conversations of a complete cache; features are read on access."""
+    """The conversations of a complete cache; features are read on access. Each shard is opened
+    once in a process and stays mapped: the features are views of it, and must not be changed."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         index = json.loads((folder / _INDEX).read_text(encoding="utf-8"))
         self.lengths: list[int] = index["lengths"]
         self._shard: int = index["shard"]
+        self._starts = [0, *accumulate(self.lengths)]  # rows before each conversation
+        self._opened: dict[int, dict[str, Any]] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_opened": {}}  # another process opens its own
 
     def __len__(self) -> int:
         return len(self.lengths)
 
     def __getitem__(self, index: int) -> FeatureExample:
         shard = index // self._shard
-        first = sum(self.lengths[shard * self._shard : index])
-        rows = slice(first, first + self.lengths[index])
-        with safe_open(_shard_path(self._folder, shard), framework="pt") as file:
-            found = {name: file.get_slice(name)[rows] for name in file.keys()}  # noqa: SIM118
-        ids, labels = (tuple(found[name].tolist()) for name in ("ids", "labels"))
-        return FeatureExample(ids, labels, found.get("aux_hidden_states"), found["final"])
+        before = self._starts[shard * self._shard]
+        rows = slice(self._starts[index] - before, self._starts[index + 1] - before)
+        tensors = {name: part[rows] for name, part in self._slices(shard).items()}
+        ids, labels = (tuple(tensors[name].tolist()) for name in ("ids", "labels"))
+        return FeatureExample(ids, labels, tensors.get("aux_hidden_states"), tensors["final"])
+
+    def _slices(self, shard: int) -> dict[str, Any]:
+        """The tensors of a shard by name, of which rows can be read."""
+        if shard not in self._opened:
+            file: Any = safe_open(_shard_path(self._folder, shard), framework="pt")
+            names = file.keys()
+            self._opened[shard] = {name: file.get_slice(name) for name in names}
+        return self._opened[shard]
 
 
 def cache_features(
@@ -129,18 +145,19 @@ def cache_features(
     examples = _all_of(data)
     made_of = {"target": target_digest(target), **_made_of(examples, aux_layers), "shard": shard}
     folder.mkdir(parents=True, exist_ok=True)
+    remove_partial(folder)  # a shard may be large
     index = folder / _INDEX
     if index.exists():
         _require(index, made_of)
     else:
         lengths = [len(example.ids) for example in examples]
-        _replace(index, json.dumps(made_of | {"lengths": lengths}).encode())
+        write_atomically(index, json.dumps(made_of | {"lengths": lengths}), private=False)
     parts = [examples[start : start + shard] for start in range(0, len(examples), shard)]
     missing = [n for n in range(len(parts)) if not _shard_path(folder, n).exists()]
     progress = Progress(len(examples) - sum(len(parts[n]) for n in missing), len(examples))
     for number in missing:
         tensors = _shard_tensors(target, parts[number], aux_layers)
-        _replace(_shard_path(folder, number), save(tensors))
+        write_atomically(_shard_path(folder, number), save(tensors), private=False)
         progress.add(len(parts[number]), len(tensors["ids"]))
     return FeatureCache(folder)
 
@@ -185,11 +202,11 @@ def _made_of(examples: Sequence[Example], aux_layers: Sequence[int]) -> dict[str
 def _require(index: Path, made_of: Mapping[str, object]) -> None:
     """Raise InputError unless the index is for the same data and target."""
     try:
-        found = dict(parse_json(index.read_bytes()))
+        noted = dict(parse_json(index.read_bytes()))
     except (OSError, TypeError, ValueError) as error:
         raise InputError(f"{index} is no index of features: use a new folder") from error
     for name, value in made_of.items():
-        if found.get(name) != value:
+        if noted.get(name) != value:
             what = "choice of layers" if name == "aux_layers" else name
             raise InputError(
                 f"the features in {index.parent} are of another {what}: use a new folder"
@@ -226,10 +243,3 @@ def target_digest(target: PreTrainedModel) -> str:
 
 def _shard_path(folder: Path, number: int) -> Path:
     return folder / f"features-{number:05d}.safetensors"
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Write a file atomically."""
-    part = path.with_name(path.name + ".part")
-    part.write_bytes(content)
-    part.replace(path)

@@ -71,8 +71,8 @@ class MedusaTrainingModel(TrainingModel):
         self.of_target = nn.ParameterList(target.parameters() if joint else ())
         self.weights = _parameter(weights.weights, target.device)
         self.biases = _parameter(weights.biases, target.device)
-        own = weights.lm_heads
-        self.lm_heads = None if own is None else _parameter(own, target.device)
+        lm_heads = weights.lm_heads
+        self.lm_heads = None if lm_heads is None else _parameter(lm_heads, target.device)
         self.running = RunningCounts(len(self.weights), target.device)
 
     def forward(
@@ -81,7 +81,7 @@ class MedusaTrainingModel(TrainingModel):
         """`loss`, and in evaluation `hits` [batch, heads, RANKS] (correct guesses of each rank) and
         `counts` [batch, heads] (tokens). The target runs unless its states `final` are given."""
         if self.training:
-            self.running.read(attention_mask)
+            self.running.count_tokens(attention_mask)
         losses, hits, counts = [], [], []
         divisors = self.divisors_for(labels)
         if final is None:
@@ -90,12 +90,12 @@ class MedusaTrainingModel(TrainingModel):
         else:
             hidden = final
         # the state at t saw token t; the target predicts t+1, head k predicts t+2+k
-        is_answer, *asked = _asked(labels, len(self.weights))
+        is_answer, *rows_of_heads = _supervised_rows(labels, len(self.weights))
         tokens = labels[:, 1:][is_answer]
         targets = tokens if self._loss == "ce" else self._probabilities(hidden[:, :-1][is_answer])
         indices = is_answer.flatten().cumsum(0).view_as(is_answer) - 1  # into `tokens`
         share = 0.2 if self.joint else 1.0
-        for k, supervised in enumerate(asked):
+        for k, supervised in enumerate(rows_of_heads):
             # logits only for answers: they cost far more than the rest
             which = indices[:, k + 1 :][supervised]
             wanted = tokens[which]
@@ -106,9 +106,9 @@ class MedusaTrainingModel(TrainingModel):
             if self.training:
                 self.running.add(k, likeliest(logits) == wanted, loss)
             else:
-                found = logits.topk(RANKS, dim=-1).indices == wanted[:, None]
+                right = logits.topk(RANKS, dim=-1).indices == wanted[:, None]
                 of_row = torch.zeros(len(labels), RANKS, device=logits.device)
-                hits.append(of_row.index_add_(0, supervised.nonzero()[:, 0], found.float()))
+                hits.append(of_row.index_add_(0, supervised.nonzero()[:, 0], right.float()))
                 counts.append(supervised.sum(1))
         out = {"loss": torch.stack(losses).sum()}
         if not self.training:
@@ -116,8 +116,8 @@ class MedusaTrainingModel(TrainingModel):
         return out
 
     def counts(self, labels: Tensor) -> Tensor:
-        """Those of the target's own loss, then those of each head."""
-        return torch.stack([rows.sum() for rows in _asked(labels, len(self.weights))])
+        """Count the tokens that the target learns from, then those of each head: [1 + heads]."""
+        return torch.stack([rows.sum() for rows in _supervised_rows(labels, len(self.weights))])
 
     def _states(self, input_ids: Tensor, labels: Tensor, divisor: Tensor) -> tuple[Tensor, Tensor]:
         """The target's last states [batch, length, hidden] and its own loss, 0 if it is frozen."""
@@ -127,13 +127,14 @@ class MedusaTrainingModel(TrainingModel):
             return hidden, torch.zeros((), device=hidden.device)
         hidden = final_states(target, input_ids)
         is_answer = labels[:, 1:] != IGNORED
-        own, tokens = hidden[:, :-1][is_answer], labels[:, 1:][is_answer]
+        states, tokens = hidden[:, :-1][is_answer], labels[:, 1:][is_answer]
         if teacher is None:
-            logits, which = logits_of(target, own), torch.arange(len(own), device=own.device)
-            loss = token_loss("ce", logits, tokens, which, torch.ones(len(own)).to(own.device))
+            which = torch.arange(len(states), device=states.device)
+            weights = torch.ones(len(states), device=states.device)
+            loss = token_loss("ce", logits_of(target, states), tokens, which, weights)
         else:
             wanted = features_of(teacher, input_ids, ())[1][:, :-1][is_answer]
-            loss = compare(teacher, target, wanted, own, tokens, "kl", self.training).loss
+            loss = compare(teacher, target, wanted, states, tokens, "kl", self.training).loss
             hidden = hidden.detach()  # better guesses would cost some of the target's own answers
         return hidden, loss / divisor
 
@@ -146,9 +147,9 @@ class MedusaTrainingModel(TrainingModel):
             weight = weight if self._rounded is None else self._rounded(weight)
             x = x + functional.silu(functional.linear(x, weight.to(x.dtype), bias.to(x.dtype)))
         if self.lm_heads is not None:
-            own = self.lm_heads[k]
-            own = own if self._rounded_lm_head is None else self._rounded_lm_head(own)
-            return functional.linear(x, own.to(x.dtype))
+            lm_head = self.lm_heads[k]
+            lm_head = lm_head if self._rounded_lm_head is None else self._rounded_lm_head(lm_head)
+            return functional.linear(x, lm_head.to(x.dtype))
         return logits_of(self._target[0], x)
 
     def trained(self, like: MedusaWeights, accuracy: Tensor | None) -> MedusaWeights:
@@ -164,26 +165,26 @@ class MedusaTrainingModel(TrainingModel):
     @torch.no_grad()
     def served(self, like: MedusaWeights) -> MedusaWeights:
         """What is trained so far, rounded as the heads compute with `qat`."""
-        found = self.trained(like, None)
+        weights = self.trained(like, None)
         if self._rounded is None or self._rounded_lm_head is None:
-            return found
+            return weights
         residuals = [[self._rounded(weight) for weight in head] for head in self.weights]
-        found.weights = torch.stack([torch.stack(head) for head in residuals]).float().cpu()
+        weights.weights = torch.stack([torch.stack(head) for head in residuals]).float().cpu()
         if self.lm_heads is not None:
-            rounded = [self._rounded_lm_head(own) for own in self.lm_heads]
-            found.lm_heads = torch.stack(rounded).float().cpu()
-        return found
+            rounded = [self._rounded_lm_head(lm_head) for lm_head in self.lm_heads]
+            weights.lm_heads = torch.stack(rounded).float().cpu()
+        return weights
 
 
-def _asked(labels: Tensor, heads: int) -> list[Tensor]:
-    """Of the target and of each head the rows [batch, length - 1 - k] whose state is asked for the
+def _supervised_rows(labels: Tensor, heads: int) -> list[Tensor]:
+    """Of the target and of each head the rows [batch, length - 1 - k] whose state predicts the
     token k + 1 ahead. As when it is served, that begins at the row before an answer: in a prompt
     the heads have nothing to say."""
     is_answer = labels[:, 1:] != IGNORED
-    found = [is_answer]
+    rows = [is_answer]
     for k in range(1, heads + 1):
-        found.append(found[-1][:, :-1] & is_answer[:, k:])
-    return found
+        rows.append(rows[-1][:, :-1] & is_answer[:, k:])
+    return rows
 
 
 def _parameter(stored: Tensor, device: torch.device) -> nn.Parameter:
@@ -227,9 +228,9 @@ def _optimizer(model: MedusaTrainingModel, config: TrainConfig) -> Optimizer | N
     if not model.joint:
         return optimizer_of(model, config.lr, config.muon_lr)
     # AdamW with a smaller learning rate for the target than for the heads.
-    own = [] if model.lm_heads is None else [model.lm_heads]
+    lm_heads = [] if model.lm_heads is None else [model.lm_heads]
     groups: list[dict[str, Any]] = [
-        {"params": [model.weights, model.biases, *own]},
+        {"params": [model.weights, model.biases, *lm_heads]},
         {"params": list(model.of_target), "lr": config.target_lr},
     ]
     return AdamW(groups, lr=config.lr, weight_decay=0.0)

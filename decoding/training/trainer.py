@@ -114,8 +114,8 @@ class HeadTrainer(Trainer):
     def _require_numbers(self, logs: Mapping[str, Any]) -> None:
         """Raise InputError if a loss is none. Evaluations are logged before what they are of is
         saved, so that no checkpoint has such weights."""
-        found = {name: value for name, value in logs.items() if "loss" in name}
-        if not all(map(math.isfinite, found.values())):
+        losses = {name: value for name, value in logs.items() if "loss" in name}
+        if not all(map(math.isfinite, losses.values())):
             raise InputError(
                 f"at step {self.state.global_step} the loss is no longer a number: begin anew with "
                 f"a learning rate below {self.args.learning_rate:g}"
@@ -176,8 +176,8 @@ def train(
     shards the model, its weights are whole again at the end."""
 
     def measured(prediction: EvalPrediction) -> dict[str, float]:
-        found = metrics(prediction)
-        return found if served is None else found | {"served": served(trained())}
+        measures = metrics(prediction)
+        return measures if served is None else measures | {"served": served(trained())}
 
     if config.shard:
         shard_rest(model, device)
@@ -212,7 +212,7 @@ class RunningCounts:
 
     def __init__(self, heads: int, device: torch.device) -> None:
         self._hits = torch.zeros(heads, device=device)
-        self._asked = torch.zeros(heads, device=device)
+        self._total = torch.zeros(heads, device=device)
         self._losses = torch.zeros(heads, device=device)
         self._batches = torch.zeros(heads, device=device)
         self._tokens = torch.zeros(1, device=device)
@@ -221,29 +221,29 @@ class RunningCounts:
     def add(self, head: int, right: Tensor, loss: Tensor) -> None:
         """`loss` is the batch's sum by a divisor of `TrainingModel`."""
         self._hits[head] += right.sum()
-        self._asked[head] += right.numel()
+        self._total[head] += right.numel()
         self._losses[head] += loss.detach()
         self._batches[head] += 1
 
-    def read(self, attention_mask: Tensor) -> None:
+    def count_tokens(self, attention_mask: Tensor) -> None:
         self._tokens += attention_mask.sum()
 
     def collect(self) -> dict[str, float]:
         """`accuracy_1` and `loss_1` of the first head or step, and so on, and the number of
         `tokens`, over all processes; resets the counts."""
-        by_head = (self._hits, self._asked, self._losses, self._batches)
+        by_head = (self._hits, self._total, self._losses, self._batches)
         counts = torch.cat([*by_head, self._tokens])
         for count in (*by_head, self._tokens):
             count.zero_()
         if distributed.is_initialized():
             distributed.all_reduce(counts)
-        found: dict[str, float] = {"tokens": int(counts[-1])}
+        means: dict[str, float] = {"tokens": int(counts[-1])}
         rows = counts[:-1].view(4, -1).T.tolist()
-        for head, (right, asked, loss, batches) in enumerate(rows, 1):
-            if asked:
-                found[f"accuracy_{head}"] = round(right / asked, 3)
-                found[f"loss_{head}"] = round(loss / batches, 4)
-        return found
+        for head, (right, total, loss, batches) in enumerate(rows, 1):
+            if total:
+                means[f"accuracy_{head}"] = round(right / total, 3)
+                means[f"loss_{head}"] = round(loss / batches, 4)
+        return means
 
 
 def per_process(count: Tensor) -> Tensor:
@@ -334,10 +334,10 @@ class _ReadableLog(TrainerCallback):
                 entry[name] = [value for key, value in logs.items() if key.startswith(by_head)]
             line = f"step {step}/{steps} · {self._line(state, entry, logs['learning_rate'])}"
         elif "eval_loss" in logs:
-            found, served = self._describe(logs), logs.get("eval_served")
-            found += "" if served is None else f" · served τ {served:.2f}"
-            line = f"step {step} held out · {found}"
-            entry |= {"held_out": found, "served": served}
+            words, served = self._describe(logs), logs.get("eval_served")
+            words += "" if served is None else f" · served τ {served:.2f}"
+            line = f"step {step} held out · {words}"
+            entry |= {"held_out": words, "served": served}
         else:
             return
         print(line, file=sys.stderr, flush=True)

@@ -64,9 +64,10 @@ vllm:generation_tokens_total{{engine="0",model_name="fox"}} {generated}
 class Server(socketserver.ThreadingTCPServer):
     allow_reuse_address = daemon_threads = True
 
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
+    def __init__(self, port: int = 0) -> None:
+        super().__init__(("127.0.0.1", port), Handler)
         self.asked = Counter[str]()  # questions by kind of server
+        self.listed = Counter[str]()  # requests of the list of models
         self.answered = Counter[str]()
         self.left = Counter[str]()  # clients that hung up before the end
 
@@ -115,12 +116,19 @@ class Handler(socketserver.StreamRequestHandler):
             self.reply(404, "not here")
         elif kind == "mute":
             time.sleep(60)
+        elif first.startswith("loads") and self.is_loading(kind):
+            self.reply(503, json.dumps({"error": {"message": "Loading model"}}))
         else:
             owners = {"sglang": "sglang", "llamacpp": "llamacpp", "transformers": "Fox"}
             owner = owners.get(engine, "vllm")
             model = {"id": "fox-1b", "owned_by": owner, "max_model_len": 2048}
             model |= {"id": HOSTILE} if kind == "escapes" else {}
             self.reply(200, json.dumps({"data": [model, {"id": "fox-2b"}]}))
+
+    def is_loading(self, kind: str) -> bool:
+        """Whether `loads-TEST-3`, which is ready at the third request, still loads its model."""
+        self.server.listed[kind] += 1
+        return self.server.listed[kind] < int(kind.rpartition("-")[2])
 
     # Good answers
 

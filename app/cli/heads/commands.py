@@ -14,6 +14,8 @@ from app.cli.heads.recipe import RecipeFile, given_options, write_recipe
 from app.cli.heads.target import load
 from app.cli.heads.training_data import requests_of
 from app.cli.heads.training_job import (
+    KindOptions,
+    TrainingData,
     TrainingJob,
     refuse_existing,
     remove_checkpoints,
@@ -26,7 +28,6 @@ from decoding.training.processes import is_first_process
 
 if TYPE_CHECKING:
     from decoding.checkpoints.dialects import DrafterKind
-    from decoding.training.train_config import TrainConfig
 
 heads = typer.Typer(
     no_args_is_help=True,
@@ -79,8 +80,18 @@ def _refuse_idle(given: Mapping[str, str], joint: bool, max_steps: int) -> None:
         raise InputError(f"{given['epochs']} counts for nothing with {steps}: leave one out")
 
 
-def _refuse_with_joint(features: Path | None, config: TrainConfig) -> None:
-    """Raise InputError for what --joint can't be given with."""
+def _require_possible(job: TrainingJob) -> None:
+    """Raise InputError, before any work, for missing packages and for options that exclude each
+    other."""
+    config, features = job.config, job.data.features
+    if config.tensorboard is not None:
+        _require_package("--tensorboard", "tensorboard", "tensorboard")
+    if config.qat is not None:
+        _require_package("--qat", "torchao", "quantize")
+    if job.data.offline and features is None:
+        raise InputError("--offline needs --features, the folder of the target's states")
+    if not job.of_kind.joint:
+        return
     if features is not None:
         raise InputError("--features can't be given with --joint, which changes the target")
     if config.shard:
@@ -101,6 +112,16 @@ def _kind_of(heads: Path) -> DrafterKind:
     from decoding.checkpoints.kind import drafter_kind
 
     return drafter_kind(heads)
+
+
+def _train_on(job: TrainingJob) -> None:
+    if job.kind == "medusa":
+        from app.cli.heads.medusa import train_on
+    elif job.kind == "draft":
+        from app.cli.heads.draft import train_on
+    else:
+        from app.cli.heads.eagle import train_on
+    train_on(job)
 
 
 @heads.command()
@@ -169,24 +190,25 @@ def convert(
     )
     refuse_existing(out)
     if kind == "medusa":
-        from app.cli.heads.medusa import attach_to
+        from app.cli.heads.medusa import NewHeads, attach_to
 
-        attach_to(
-            target, out, count=count, layers=layers or 1, own_lm_heads=own_lm_heads, device=device
-        )
+        heads = NewHeads(count=count, layers=layers or 1, own_lm_heads=own_lm_heads)
+        attach_to(target, out, heads, device=device)
     elif kind == "draft":
+        from app.cli.heads.draft import NewDraft
         from app.cli.heads.draft import attach_to as cut_from
 
-        cut_from(target, out, layers=layers or 2, width=width, mlp=mlp, device=device)
+        draft = NewDraft(layers=layers or 2, width=width, mlp=mlp)
+        cut_from(target, out, draft, device=device)
     else:
+        from app.cli.heads.eagle import NewHead
         from app.cli.heads.eagle import attach_to as attach_eagle_to
 
-        attach_eagle_to(
-            target, out, kind,
-            draft_vocab=draft_vocab, data=data or [], aux_layers=aux_layers,
-            layers=layers or 1, width=width, mlp=mlp, fc_bias=not no_fc_bias,
-            seed=seed, device=device,
+        head = NewHead(
+            kind=kind, layers=layers or 1, width=width, mlp=mlp, draft_vocab=draft_vocab,
+            data=data or [], aux_layers=aux_layers, fc_bias=not no_fc_bias,
         )  # fmt: skip
+        attach_eagle_to(target, out, head, seed=seed, device=device)
     write_recipe(context, out)
 
 
@@ -243,12 +265,16 @@ def distill(
     requests = requests_of(prompts)
     if any(request.input_ids for request in requests):
         raise InputError("--prompts: heads distill answers text, not input_ids")
-    asked = [(list(request.history), list(request.turns)) for request in requests]
+    conversations = [(list(request.history), list(request.turns)) for request in requests]
     params = Params(SamplingParams(temperature, top_p=top_p), max_new_tokens=max_new_tokens)
     if target is not None:
         from decoding.training.distill import distill as write_answers
 
-        done = write_answers(*load(target, device), asked, out, params, batch_size, seed, reasoning)
+        model, tokenizer = load(target, device)
+        done = write_answers(
+            model, tokenizer, conversations, out, params,
+            batch_size=batch_size, seed=seed, reasoning=reasoning,
+        )  # fmt: skip
     elif server is not None:
         from app.cli.heads.server_answers import distill_from
         from app.config.servers import parse_endpoint
@@ -257,7 +283,10 @@ def distill(
             endpoint = parse_endpoint(server, server_model)
         except ValueError as error:
             raise InputError(f"--server: {error}") from error
-        done = distill_from(endpoint, asked, out, params, seed, concurrency, reasoning)
+        done = distill_from(
+            endpoint, conversations, out, params,
+            seed=seed, concurrency=concurrency, reasoning=reasoning,
+        )  # fmt: skip
     say(f"{done} conversations in {out}: {statistics(out)}")
 
 
@@ -385,23 +414,8 @@ def train(
     For EAGLE heads and draft models the weights with the best served τ are kept:
     tokens per target pass, measured by decoding held-out prompts.
     """
-    from decoding.training.eagle_model import STEPS
     from decoding.training.train_config import TrainConfig
 
-    config = TrainConfig(
-        steps=max_steps,
-        epochs=epochs,
-        target_lr=target_lr if joint else 0.0,
-        muon_lr=muon_lr,
-        batch_size=batch_size,
-        accumulate=accumulate,
-        evaluate_every=evaluate_every,
-        seed=seed,
-        qat=qat,
-        loss=loss,
-        shard=shard,
-        tensorboard=tensorboard,
-    )
     kind = _kind_of(heads)
     _refuse_others(
         context,
@@ -410,32 +424,21 @@ def train(
         **dict.fromkeys(("unroll", "draft_vocab"), ("eagle",)),
     )
     _refuse_idle(given_options(context), joint, max_steps)
-    if tensorboard is not None:
-        _require_package("--tensorboard", "tensorboard", "tensorboard")
-    if qat is not None:
-        _require_package("--qat", "torchao", "quantize")
-    if offline and features is None:
-        raise InputError("--offline needs --features, the folder of the target's states")
-    if joint:
-        _refuse_with_joint(features, config)
-    job = TrainingJob(
-        target=target, heads=heads, data=data, held_out=held_out, length=length, out=out,
-        config=config, lr=lr, resume=resume, device=device, features=features, offline=offline,
-        of_kind={"--joint": joint, "--unroll": unroll, "--draft-vocab": draft_vocab},
-        defaults={"--unroll": STEPS, "--loss": "ce" if kind == "medusa" else "kl"},
+    config = TrainConfig(
+        steps=max_steps, epochs=epochs, batch_size=batch_size, accumulate=accumulate,
+        target_lr=target_lr if joint else 0.0, muon_lr=muon_lr, loss=loss, qat=qat, shard=shard,
+        evaluate_every=evaluate_every, tensorboard=tensorboard, seed=seed,
     )  # fmt: skip
-    if kind == "medusa":
-        from app.cli.heads.medusa import train_on
-
-        train_on(job, joint)
-    elif kind == "draft":
-        from app.cli.heads.draft import train_on as train_draft_on
-
-        train_draft_on(job)
-    else:
-        from app.cli.heads.eagle import train_on as train_eagle_on
-
-        train_eagle_on(job, unroll, draft_vocab)
+    job = TrainingJob(
+        target=target, heads=heads, kind=kind, out=out,
+        data=TrainingData(
+            files=data, held_out=held_out, length=length, features=features, offline=offline
+        ),
+        config=config, lr=lr, resume=resume, device=device,
+        of_kind=KindOptions(joint=joint, unroll=unroll, draft_vocab=draft_vocab),
+    )  # fmt: skip
+    _require_possible(job)
+    _train_on(job)
     wait_for_everyone()  # each has loaded the best checkpoint
     if is_first_process():
         write_recipe(context, out, without="epochs" if max_steps else "")
@@ -488,7 +491,9 @@ def quantize(
     from app.cli.heads.quantize import quantize_to
 
     params = Params(max_new_tokens=max_new_tokens)
-    task = Task(target, prompts, params, None, seed, device) if target and prompts else None
+    task = None
+    if target and prompts:
+        task = Task(target=target, prompts=prompts, params=params, seed=seed, device=device)
     quantize_to(heads, to, out, task)
 
 
@@ -528,7 +533,7 @@ def export(
     refuse_existing(out)
     from app.cli.heads.export import export as write
 
-    write(target, heads, to, out, gamma, dtype, verify)
+    write(target, heads, to, out, gamma=gamma, dtype=dtype, python=verify)
 
 
 @heads.command("eval")
@@ -603,6 +608,8 @@ def evaluate(
         _refuse_others(context, kinds[0], **tree)
     from app.cli.heads.evaluation import Task, print_evaluation
 
-    search = seconds if write_settings else None
-    task = Task(target, prompts, params, medusa_choices, seed, device, search)
+    task = Task(
+        target=target, prompts=prompts, params=params, medusa_choices=medusa_choices, seed=seed,
+        device=device, search=seconds if write_settings else None,
+    )  # fmt: skip
     print_evaluation(task, given, as_json)

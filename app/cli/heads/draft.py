@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from transformers import PreTrainedModel
@@ -24,15 +25,23 @@ from decoding.training.processes import is_first_process
 _LARGE = 100e6  # parameters, from which smaller steps are safer
 
 
-def attach_to(
-    target: str, out: Path, *, layers: int, width: int | None, mlp: int | None, device: str
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewDraft:
+    """The shape of a draft model: how many of the target's layers it has, its hidden size and that
+    of its MLPs. None: the target's."""
+
+    layers: int
+    width: int | None
+    mlp: int | None
+
+
+def attach_to(target: str, out: Path, new: NewDraft, *, device: str) -> None:
     model, tokenizer = load(target, device)
-    draft = attach_draft(model, layers, width=width, mlp=mlp)
+    draft = attach_draft(model, new.layers, width=new.width, mlp=new.mlp)
     save_model(draft, tokenizer, out, target)
     share = draft.num_parameters() / model.num_parameters()
     say(
-        f"draft model of {layers} layers for {target} in {out}: "
+        f"draft model of {new.layers} layers for {target} in {out}: "
         f"{draft.num_parameters() / 1e6:.2f}M parameters, {share:.0%} of the target's"
     )
 
@@ -45,7 +54,7 @@ def train_on(job: TrainingJob) -> None:
     context = context_of(draft.config.get_text_config(decoder=True))
     model, learned, tested, records = job.datasets(model, tokenizer, length=context)
     config = job.config_with(1e-3 if draft.num_parameters() < _LARGE else 3e-4)
-    served = serving(job, model, tokenizer, records, "draft", _drafter)
+    served = serving(job, model, tokenizer, records, _drafter)
     job.note_options(model.device)
     reports = train_draft(model, draft, learned, tested, config, job.work, job.resume, served)
     if is_first_process():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -32,50 +33,53 @@ _MOST_LAYERS = 9999
 _WHOLE = 1 << 30  # conversations are not cut to count their tokens
 
 
-def attach_to(
-    target: str,
-    out: Path,
-    kind: Literal["eagle1", "eagle3"],
-    *,
-    draft_vocab: int | None,
-    data: list[str],
-    aux_layers: str | None,
-    layers: int,
-    width: int | None,
-    mlp: int | None,
-    fc_bias: bool,
-    seed: int,
-    device: str,
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewHead:
+    """The shape of an untrained head. `layers`: decoder layers of its own. `width`, `mlp`: sizes,
+    None for the target's. `draft_vocab`: how many tokens it drafts, the most frequent in `data`;
+    None: all. `aux_layers`: as given to --aux-layers."""
+
+    kind: Literal["eagle1", "eagle3"]
+    layers: int
+    width: int | None
+    mlp: int | None
+    draft_vocab: int | None
+    data: list[str]
+    aux_layers: str | None
+    fc_bias: bool
+
+
+def attach_to(target: str, out: Path, new: NewHead, *, seed: int, device: str) -> None:
     model, tokenizer = load(target, device)
-    known = None
-    if draft_vocab is not None:
-        if not data:
+    draft_tokens = None
+    if new.draft_vocab is not None:
+        if not new.data:
             raise InputError("--draft-vocab needs --data: conversations to count the tokens in")
-        known = _vocabulary(model, tokenizer, data, draft_vocab)
+        draft_tokens = _vocabulary(model, tokenizer, new.data, new.draft_vocab)
     weights = attach_eagle(
-        model, kind, known, _layers(aux_layers),
-        own_layers=layers, width=width, mlp=mlp, fc_bias=fc_bias, seed=seed,
+        model, new.kind, draft_tokens, _layers(new.aux_layers),
+        own_layers=new.layers, width=new.width, mlp=new.mlp, fc_bias=new.fc_bias, seed=seed,
     )  # fmt: skip
     weights.save_pretrained(out, target)
     config = weights.config
     reads = f", reads the inputs of layers {list(config.aux_layers)}" if config.aux_layers else ""
-    say(f"{kind} head for {target} in {out}: {config.draft_vocab} tokens{reads}")
+    say(f"{new.kind} head for {target} in {out}: {config.draft_vocab} tokens{reads}")
 
 
-def train_on(job: TrainingJob, unroll: int | None, draft_vocab: int | None) -> None:
+def train_on(job: TrainingJob) -> None:
+    unroll, draft_vocab = job.of_kind.unroll, job.of_kind.draft_vocab
     model, tokenizer = job.begin()
     weights = read_eagle(job.heads, target_shape(model))
     writable_dialect(weights)  # what can't be written is not trained
     if unroll is not None and weights.config.version == "eagle1":
         raise InputError("--unroll is for EAGLE-3, not for EAGLE-1: leave it out")
     if draft_vocab is not None:
-        known = _vocabulary(model, tokenizer, job.data, draft_vocab)
-        weights = with_draft_vocabulary(weights, model, known)
+        draft_tokens = _vocabulary(model, tokenizer, job.data.files, draft_vocab)
+        weights = with_draft_vocabulary(weights, model, draft_tokens)
     layers = weights.config.aux_layers
     model, learned, tested, records = job.datasets(model, tokenizer, layers)
     config = job.config_with(3e-3 if job.config.total_steps(len(learned)) <= _SHORT_RUN else 1e-3)
-    served = serving(job, model, tokenizer, records, "eagle", _drafter, aux_layers=layers)
+    served = serving(job, model, tokenizer, records, _drafter, aux_layers=layers)
     job.note_options(model.device)
     trained, reports = train_eagle(
         model, weights, learned, tested, config, job.work, job.resume, served, unroll or STEPS
@@ -114,8 +118,8 @@ def _table(reports: Sequence[EagleReport]) -> str:
 def _layers(listed: str | None) -> list[int] | None:
     if listed is None:
         return None
-    layers = [whole_number(part.strip(), _MOST_LAYERS) for part in listed.split(",")]
-    found = [layer for layer in layers if layer is not None]
-    if len(found) < len(layers):
+    parsed = [whole_number(part.strip(), _MOST_LAYERS) for part in listed.split(",")]
+    layers = [layer for layer in parsed if layer is not None]
+    if len(layers) < len(parsed):
         raise InputError(f"--aux-layers '{listed:.80}': give layers as numbers, such as 2,8,13")
-    return found
+    return layers

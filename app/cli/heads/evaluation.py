@@ -9,10 +9,10 @@ from typing import Any
 
 from transformers import PreTrainedTokenizerBase
 
+from app.cli.heads.eval_settings import MEDUSA_TREE, in_words, with_eval_settings
 from app.cli.heads.settings import write_best_settings
 from app.cli.heads.target import target_shape
 from app.cli.heads.training_data import requests_of
-from app.cli.heads.yardstick import MEDUSA_TREE, in_words, with_yardstick
 from app.cli.prompts import first_prompts
 from app.cli.terminal import print_result, progress
 from app.config.model_options import ModelOptions
@@ -41,7 +41,7 @@ from decoding.training.eagle import chain_accuracy, simulated_length
 from decoding.training.evaluate import Answer, answer_prompts, medusa_accuracy, stats_of
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
     """What to measure with: the options of `heads eval` other than the heads."""
 
@@ -110,19 +110,19 @@ class Evaluation:
         )
 
     def _by_category(self) -> dict[str, list[Answer]]:
-        found: dict[str, list[Answer]] = {}
+        by_category: dict[str, list[Answer]] = {}
         for name, answer in zip(self.categories, self.answers, strict=True):
             if name is not None:
-                found.setdefault(name, []).append(answer)
-        return found
+                by_category.setdefault(name, []).append(answer)
+        return by_category
 
 
 def evaluate(task: Task, heads: Path) -> Evaluation:
-    """Answer the prompts with the heads, with the settings of the yardstick where the task has
-    none; then measure the heads on the answers. Raises InputError."""
+    """Answer the prompts with the heads, with the default settings where the task has none; then
+    measure the heads on the answers. Raises InputError."""
     kind = drafter_kind(heads)
     requests = requests_of(task.prompts)
-    params, choices = with_yardstick(task.params, kind), task.medusa_choices or MEDUSA_TREE
+    params, choices = with_eval_settings(task.params, kind), task.medusa_choices or MEDUSA_TREE
     with progress() as say:
         models = load_models(
             ModelOptions(task.target, {kind: str(heads)}, choices, device=task.device),
@@ -143,10 +143,10 @@ def evaluate(task: Task, heads: Path) -> Evaluation:
         facts, lines, top1 = _MEASURES[kind](models, heads, answers)
         # of Medusa what its heads can fill
         tree = in_words(params, kind, drafter.choices if isinstance(drafter, Medusa) else ())
-        found: dict[str, Any] = {}
+        settings: dict[str, Any] = {}
         written = ""
         if task.search is not None:
-            found, written = write_best_settings(
+            settings, written = write_best_settings(
                 models, kind, heads, ids, task.params, task.seed, task.search,
                 facts["accuracy"] if kind == "medusa" else (), say,
             )  # fmt: skip
@@ -160,15 +160,15 @@ def evaluate(task: Task, heads: Path) -> Evaluation:
     }
     categories = [each.category for each in requests]
     levels = [level for answer in answers for level in _levels(answer, models.tokenizer)]
-    facts = shared | facts | found
+    facts = shared | facts | settings
     return Evaluation(heads, facts, lines, top1, tree, answers, categories, levels, written)
 
 
 def print_evaluation(task: Task, heads: Sequence[Path], as_json: bool) -> None:
     """Print the evaluation of one checkpoint, or a comparison of two."""
     if len(heads) == 1:
-        found = evaluate(task, heads[0])
-        print_result(envelope(**found.document()), as_json, lambda document: found.text())
+        evaluation = evaluate(task, heads[0])
+        print_result(envelope(**evaluation.document()), as_json, lambda document: evaluation.text())
         return
     both = [evaluate(task, each) for each in heads]
     ratio = tau_ratio(*both)
@@ -254,12 +254,12 @@ def _depths(positions: Sequence[dict[str, Any]]) -> list[str]:
     ]
 
 
-def _categories(found: dict[str, dict[str, Any]]) -> list[str]:
-    width = max((len(name) for name in found), default=0)
+def _categories(categories: dict[str, dict[str, Any]]) -> list[str]:
+    width = max((len(name) for name in categories), default=0)
     return [
         f"{name:{width}}  τ {each['tokens_per_pass'] or 0:.2f}, "
         f"α {each['acceptance_rate'] or 0:.2f} over {pluralize(each['prompts'], 'prompt')}"
-        for name, each in found.items()
+        for name, each in categories.items()
     ]
 
 

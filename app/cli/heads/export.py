@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 import torch
 from transformers import PreTrainedModel
 
+from app.cli.heads.eval_settings import EAGLE_NODES, GAMMA
 from app.cli.heads.provenance import sha256_of
 from app.cli.heads.target import load, shape_of, stored_precision, target_shape
 from app.cli.heads.verify import require_reader, verify
-from app.cli.heads.yardstick import EAGLE_NODES, GAMMA
 from app.cli.terminal import print_output, say
 from app.report.engines import SGLANG, TENSORRT_LLM, VLLM, Choice, Engine
 from app.strategies.registry import EAGLE, EAGLE_1, MEDUSA
@@ -65,6 +65,7 @@ def export(
     heads: Path,
     to: str,
     out: Path,
+    *,
     gamma: int | None,
     dtype: str | None,
     python: Path | None,
@@ -96,13 +97,13 @@ def export(
         head = read_eagle(heads, target_shape(model))
         version = head.config.version
         strategy = EAGLE_1 if version == "eagle1" else EAGLE
-        found = head.config.settings
+        settings = head.config.settings
         choice = Choice(
             target,
             strategy,
-            gamma or found.gamma or GAMMA["eagle"],  # as it is measured where none says
-            found.top_k or 1,
-            found.total or EAGLE_NODES,
+            gamma or settings.gamma or GAMMA["eagle"],  # as it is measured where none says
+            settings.top_k or 1,
+            settings.total or EAGLE_NODES,
             str(out),
             version,
             head.config.aux_layers,
@@ -149,12 +150,12 @@ def _write_medusa(weights: MedusaWeights, job: _ExportJob) -> str:
         copies = copies_of_lm_head(job.model, weights.heads, kept)
         weights = replace(weights, lm_heads=copies)
     if precision is not None:
-        own = weights.lm_heads
+        lm_heads = weights.lm_heads
         weights = replace(
             weights,
             weights=weights.weights.to(precision),
             biases=weights.biases.to(precision),
-            lm_heads=None if own is None else own.to(precision),
+            lm_heads=None if lm_heads is None else lm_heads.to(precision),
         )
     write_medusa(weights, out, dialect, job.target)
     again = read_medusa(out, *shape_of(job.model))

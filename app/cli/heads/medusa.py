@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from torch import nn
 
+from app.cli.heads.eval_settings import MEDUSA_TREE
 from app.cli.heads.serving import serving
 from app.cli.heads.target import load, shape_of, stored_precision
 from app.cli.heads.training_job import TrainingJob
-from app.cli.heads.yardstick import MEDUSA_TREE
 from app.cli.terminal import say
 from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa, write_merged
 from decoding.drafters.medusa import Medusa
@@ -24,31 +25,39 @@ from decoding.trees.static import NAMED_TREES, truncate_paths
 _SERVED_TREE = NAMED_TREES[MEDUSA_TREE]
 
 
-def attach_to(
-    target: str, out: Path, *, count: int, layers: int, own_lm_heads: bool, device: str
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewHeads:
+    """The shape of untrained heads. `layers`: residual blocks per head."""
+
+    count: int
+    layers: int
+    own_lm_heads: bool
+
+
+def attach_to(target: str, out: Path, new: NewHeads, *, device: str) -> None:
     model, _ = load(target, device)
-    weights = attach_medusa(model, count, layers, own_lm_heads)
+    weights = attach_medusa(model, new.count, new.layers, new.own_lm_heads)
     write_medusa(weights, out, weights.dialect, target)
-    say(f"{count} heads of {layers} layers for {target} in {out} (dialect {weights.dialect})")
+    what = f"{new.count} heads of {new.layers} layers"
+    say(f"{what} for {target} in {out} (dialect {weights.dialect})")
 
 
-def train_on(job: TrainingJob, joint: bool) -> None:
+def train_on(job: TrainingJob) -> None:
+    joint, out = job.of_kind.joint, job.out
     model, tokenizer = job.begin()
     weights = read_medusa(job.heads, *shape_of(model))
     require_trainable(weights)
     model, learned, tested, records = job.datasets(model, tokenizer)
     # Heads on the target's lm_head are small matrices, which take larger steps.
     config = job.config_with(1e-3 if joint or weights.lm_heads is not None else 5e-3)
-    out = job.out
     task = (model, weights, learned, tested, config, job.work, job.resume)
     if joint:
         job.note_options(model.device)
         trained = train_joint(*task)
     else:
         served = serving(
-            job, model, tokenizer, records, "medusa", _drafter,
-            truncate_paths(_SERVED_TREE, weights.heads, shape_of(model)[1]),
+            job, model, tokenizer, records, _drafter,
+            choices=truncate_paths(_SERVED_TREE, weights.heads, shape_of(model)[1]),
         )  # fmt: skip
         job.note_options(model.device)
         trained = train_medusa(*task, served)

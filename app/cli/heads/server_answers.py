@@ -13,7 +13,7 @@ from typing import TextIO, TypeVar
 from app.cli.terminal import say
 from app.engine.turn import answer_seed
 from app.servers.answer import Ending, Piece
-from app.servers.client import Patience, Server
+from app.servers.client import Server, Timeouts
 from app.servers.errors import ServerError
 from app.servers.protocol import Question
 from app.strategies.lane_spec import Endpoint
@@ -36,6 +36,7 @@ def distill_from(
     conversations: Sequence[Conversation],
     out: Path,
     params: Params,
+    *,
     seed: int,
     concurrency: int,
     reasoning: Reasoning = "keep",
@@ -49,7 +50,7 @@ def distill_from(
 
     async def answer_all() -> int:
         # No retries there: `_retried` does them.
-        async with aclosing(Server(endpoint, Patience(retries=()))) as server:
+        async with aclosing(Server(endpoint, Timeouts(retries=()))) as server:
             distillation = _Distillation(server, conversations, out, params, seed, reasoning)
             return await distillation.answer_all(concurrency)
 
@@ -77,7 +78,7 @@ class _Distillation:
         self._last_message = ""
 
     async def answer_all(self, concurrency: int) -> int:
-        await self._retried(self._server.fetch_facts)  # the engine may be starting yet
+        await self._retried(self._server.fetch_info)  # the engine may be starting yet
         sampling, total = self._params.sampling, len(self._conversations)
         target = self._server.model or self._server.endpoint.url
         drawn = [sampling.temperature, sampling.top_p, self._seed]
@@ -134,15 +135,15 @@ class _Distillation:
             "tokens": 0,
         }
         for place, turn in enumerate(turns):
-            asked = [*record["messages"], {"role": "user", "content": turn}]
+            messages = [*record["messages"], {"role": "user", "content": turn}]
             seed = answer_seed(self._seed, number, f"turn {place}")
             try:
-                text, ending = await self._ask(Question(asked, self._params, seed))
+                text, ending = await self._ask(Question(messages, self._params, seed))
             except ServerError as error:
                 if place == 0 or error.status not in _UNFIT:
                     raise
                 break
-            record["messages"] = [*asked, {"role": "assistant", "content": text}]
+            record["messages"] = [*messages, {"role": "assistant", "content": text}]
             record["finish_reason"] = ending.reason
             record["tokens"] += ending.usage.tokens or 0
             if self._drops:

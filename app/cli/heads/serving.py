@@ -10,8 +10,8 @@ from typing import TypeVar
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from app.cli.heads.eval_settings import in_words, with_eval_settings
 from app.cli.heads.training_job import TrainingJob
-from app.cli.heads.yardstick import in_words, with_yardstick
 from app.cli.terminal import say
 from app.engine.token_events import TokenEvents
 from app.text.plural import pluralize
@@ -36,24 +36,24 @@ def serving(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
     records: Sequence[Record],
-    kind: str,
     drafter_of: Callable[[Trained, Target], Drafter],
+    *,
     choices: Choices = (),
     aux_layers: Sequence[int] = (),
 ) -> Callable[[Trained], float] | None:
-    """A function that measures τ on held-out prompts of what is being trained, with the drafter of
-    this kind that `drafter_of` makes from it (Medusa with the tree `choices`); says with which
+    """A function that measures τ on held-out prompts of what is being trained, with the drafter
+    that `drafter_of` makes from it (Medusa with the tree `choices`); says with which
     settings. None if the job serves nothing, or if there are no prompts."""
     if not job.serves:
         return None
-    params = with_yardstick(Params(max_new_tokens=_TOKENS), kind)
+    params = with_eval_settings(Params(max_new_tokens=_TOKENS), job.kind)
     sample = ServedSample(model, tokenizer, records, params, job.work)
     sample.target.capture_layers(aux_layers)
     if not sample.prompts:
         return None
     if is_first_process():
         say(
-            f"served τ is that of {in_words(params, kind, choices)}, over "
+            f"served τ is that of {in_words(params, job.kind, choices)}, over "
             f"{pluralize(len(sample.prompts), 'held-out prompt')} with up to {_TOKENS} tokens each"
         )
     return lambda trained: sample.tokens_per_pass(drafter_of(trained, sample.target))
@@ -73,9 +73,9 @@ class ServedSample:
     ) -> None:
         self.target = Target(model)
         first_turns = [
-            (asked[-1]["content"], rendered(tokenizer, asked, prompt=True))
+            (messages[-1]["content"], rendered(tokenizer, messages, prompt=True))
             for record in records
-            if (asked := _up_to_the_first_question(record))
+            if (messages := _up_to_the_first_question(record))
         ]
         fitting = [turn for turn in first_turns if len(turn[1]) < self.target.context]
         # Spread evenly, because distilled conversations are sorted by length.

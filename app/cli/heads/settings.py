@@ -15,12 +15,12 @@ from app.models.loaded import LoadedModels
 from app.report.advice_document import Candidate, baseline_of
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import AUTOREGRESSIVE, STRATEGIES
-from app.text.files import write_atomically
 from app.text.plural import pluralize
-from decoding.checkpoints.drafting import EagleSettings, with_choices, with_eagle_settings
+from decoding.checkpoints.draft_settings import EagleSettings, with_choices, with_eagle_settings
 from decoding.checkpoints.files import read_config
 from decoding.drafters.medusa_tree import default_choices
 from decoding.errors import InputError
+from decoding.files import write_atomically
 from decoding.json_text import read_json
 from decoding.params import Params, flat
 from decoding.tokenizing.stopping import Stop

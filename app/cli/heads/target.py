@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from decoding.errors import InputError
+from decoding.training.processes import local_rank
 
 if TYPE_CHECKING:
     import torch
@@ -26,10 +26,11 @@ def load(target: str, device: str) -> tuple[PreTrainedModel, PreTrainedTokenizer
     from app.models.limited_process import LimitedProcess
     from app.models.loading import load_model, load_tokenizer
 
-    if device == "auto" and "LOCAL_RANK" in os.environ:  # a GPU for each of several processes
+    rank = local_rank()
+    if device == "auto" and rank is not None:  # a GPU for each of several processes
         import torch
 
-        device = f"cuda:{os.environ['LOCAL_RANK']}" if torch.cuda.is_available() else device
+        device = f"cuda:{rank}" if torch.cuda.is_available() else device
     options = ModelOptions(target=target, device=device)
     tokenizer = load_tokenizer(target, options)
     if tokenizer.chat_template:  # tried once: the records are rendered in this process

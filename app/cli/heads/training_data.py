@@ -61,10 +61,10 @@ def conversations_of(
     from decoding.training.conversations import Conversations
 
     records = records_of(data)
-    keys = [json.dumps(_asked(record), sort_keys=True) for record in records]
+    keys = [json.dumps(_prompt_of(record), sort_keys=True) for record in records]
     if held_out:
-        measured, known = records_of(held_out), set(keys)
-        both = sum(json.dumps(_asked(record), sort_keys=True) in known for record in measured)
+        measured, prompts = records_of(held_out), set(keys)
+        both = sum(json.dumps(_prompt_of(record), sort_keys=True) in prompts for record in measured)
         if both and is_first_process():
             say(f"{both:,} of {len(measured):,} prompts of --held-out are in --data too")
     else:
@@ -92,7 +92,7 @@ def conversations_of(
     return learned, tested, measured
 
 
-def _asked(record: Record) -> object:
+def _prompt_of(record: Record) -> object:
     """What comes before the first answer; all of it where nothing does."""
     if "text" in record:
         return record["text"]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,16 +24,17 @@ from app.cli.heads.provenance import (
 from app.cli.heads.target import LAYERS_BEFORE, load, save_model
 from app.cli.heads.training_data import conversations_of
 from app.cli.terminal import say
-from app.text.files import write_atomically
 from app.text.units import format_bytes
 from decoding.errors import InputError
+from decoding.files import write_atomically
 from decoding.training.log import ANSWERS, LOG
-from decoding.training.processes import is_first_process
+from decoding.training.processes import is_first_process, process_count
 
 if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+    from decoding.checkpoints.dialects import DrafterKind
     from decoding.training.conversations import Conversations
     from decoding.training.data import Record
     from decoding.training.features import FeatureCache
@@ -47,28 +47,46 @@ OPTIONS = "options.json"  # in the folder for checkpoints: what the training beg
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingData:
+    """The files to learn from and to measure on, FILE[:REPEAT]; None to measure on: every 20th
+    prompt. `length` is in tokens. `features`: the folder of the target's hidden states."""
+
+    files: list[str]
+    held_out: list[str] | None
+    length: int
+    features: Path | None = None
+    offline: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KindOptions:
+    """The options for one kind of drafter alone: `joint` is Medusa's, the others are EAGLE's. None:
+    the default."""
+
+    joint: bool = False
+    unroll: int | None = None
+    draft_vocab: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingJob:
-    """The options of `heads train` that all kinds of drafters share."""
+    """The options of `heads train`."""
 
     target: str
     heads: Path
-    data: list[str]
-    held_out: list[str] | None
-    length: int
+    kind: DrafterKind
     out: Path
+    data: TrainingData
     config: TrainConfig
+    of_kind: KindOptions
     lr: float | None  # of --lr; None: the default of what is trained
     resume: bool
     device: str
-    features: Path | None = None
-    offline: bool = False
-    of_kind: Mapping[str, object] = field(default_factory=dict)  # options of one kind of drafter
-    defaults: Mapping[str, object] = field(default_factory=dict)  # of options that are None
 
     @property
     def serves(self) -> bool:
         """Whether the whole target is in this process, so that drafters can be served with it."""
-        return not (self.offline or self.config.shard)
+        return not (self.data.offline or self.config.shard)
 
     def config_with(self, default_lr: float) -> TrainConfig:
         """The settings of training, with the `default_lr` of what is trained unless --lr is
@@ -92,17 +110,18 @@ class TrainingJob:
             self._require_same_options()
         else:
             refuse_existing(self.out)
-        self.config.require_shares(_processes())
-        if self.offline and self.features:
-            bare = self.features / BARE_TARGET
+        self.config.require_shares(process_count())
+        features = self.data.features
+        if self.data.offline and features:
+            bare = features / BARE_TARGET
             if (bare / "config.json").is_file():  # written last
-                require_same_target(self.features, self.target)
+                require_same_target(features, self.target)
                 return load(str(bare), self.device)
         model, tokenizer = load(self.target, self.device)
         if self.config.shard:
             from decoding.training.sharding import process_mesh, shard_layers
 
-            if self.features is None:
+            if features is None:
                 shard_layers(model)
             else:
                 process_mesh(model.device)  # raises if there is only one
@@ -122,9 +141,9 @@ class TrainingJob:
         return {
             "--target": identity(self.target),
             "--heads": identity(str(self.heads)),
-            "--data": contents(self.data),
-            "--held-out": contents(self.held_out or []),
-            "--length": self.length,
+            "--data": contents(self.data.files),
+            "--held-out": contents(self.data.held_out or []),
+            "--length": self.data.length,
             "--lr": self.lr,
             "--target-lr": c.target_lr or None,
             "--muon-lr": c.muon_lr,
@@ -133,19 +152,22 @@ class TrainingJob:
             "--seed": c.seed,
             "--loss": c.loss,
             "--qat": c.qat,
-            **self.of_kind,
+            "--joint": self.of_kind.joint,
+            "--unroll": self.of_kind.unroll,
+            "--draft-vocab": self.of_kind.draft_vocab,
         }
 
     def _require_same_options(self) -> None:
         """Raise InputError if what was begun with other options is to go on. The optimizer keeps
         its rates, and a step in other data is another one."""
+        from decoding.training.eagle_model import STEPS
+
         begun = read_object(self.work / OPTIONS)
         if not begun:  # killed before its first step
             return
+        defaults = {"--unroll": STEPS, "--loss": "ce" if self.kind == "medusa" else "kl"}
         for option, now in self._options().items():
-            if option not in begun:  # it was begun by a version that noted less
-                continue
-            before, default = begun[option], self.defaults.get(option)
+            before, default = begun.get(option), defaults.get(option)
             if not same(*(default if each is None else each for each in (before, now))):
                 what = "began with"
                 if (was := words(before)) == words(now):
@@ -165,37 +187,37 @@ class TrainingJob:
         """The target, the datasets to train and to evaluate on (see `conversations_of`), and the
         records of the latter. With `features` they have the target's states from disk; with
         `offline` the target loses its layers once these are complete. Raises InputError."""
-        length = min(self.length, length)
+        features = self.data.features
         learned, tested, records = conversations_of(
-            self.data, self.held_out, model, tokenizer, length
+            self.data.files, self.data.held_out, model, tokenizer, min(self.data.length, length)
         )
-        self.config.require_full_batch(len(learned), _processes())
-        if self.features is None:
+        self.config.require_full_batch(len(learned), process_count())
+        if features is None:
             return model, learned, tested, records
         from torch import nn
 
         from decoding.training.draft_attach import attach_draft
         from decoding.training.features import cache_features, cached_features, feature_bytes
 
-        parts = ((learned, self.features), (tested, self.features / "held-out"))
+        parts = ((learned, features), (tested, features / "held-out"))
         depth = model.config.get_text_config(decoder=True).num_hidden_layers
         has_layers = depth > 0
         if has_layers:
             with _first_process_first(model.device) as is_first:
                 if is_first:
                     size = sum(feature_bytes(model, data, layers) for data, _ in parts)
-                    _require_disk_space(self.features, size)
+                    _require_disk_space(features, size)
                     for data, folder in parts:
                         cache_features(model, data, layers, folder)
         kept = [cached_features(data, layers, folder) for data, folder in parts]
-        if self.offline and has_layers:
+        if self.data.offline and has_layers:
             device, precision = model.device, model.dtype
             model = attach_draft(model, 0)
             setattr(model.config, LAYERS_BEFORE, depth)
             if is_first_process():
                 source = json.dumps(identity(self.target)) + "\n"
-                write_atomically(self.features / BARE_SOURCE, source, private=False)
-                save_model(model, tokenizer, self.features / BARE_TARGET, self.target)
+                write_atomically(features / BARE_SOURCE, source, private=False)
+                save_model(model, tokenizer, features / BARE_TARGET, self.target)
             nn.Module.to(model, device, precision)
         return model, kept[0], kept[1], records
 
@@ -218,13 +240,9 @@ def _require_disk_space(folder: Path, size: int) -> None:
         raise InputError(f"{folder} has room for {format_bytes(free)} only: choose another folder")
 
 
-def _processes() -> int:
-    return int(os.environ.get("WORLD_SIZE", "1"))
-
-
 def _join_processes(device: torch.device) -> None:
     """Let several processes know of each other, as the Trainer would later."""
-    if _processes() > 1:
+    if process_count() > 1:
         from accelerate import PartialState
 
         PartialState(cpu=device.type == "cpu")
@@ -235,7 +253,7 @@ def _first_process_first(device: torch.device) -> Iterator[bool]:
     """Whether this is the first process, whose work the others wait for. Raises InputError in these
     if it fails."""
     first = is_first_process()
-    if _processes() == 1:
+    if process_count() == 1:
         yield first
         return
     import torch
@@ -257,7 +275,7 @@ def _first_process_first(device: torch.device) -> Iterator[bool]:
 
 def wait_for_everyone() -> None:
     """Wait until all processes, which have been joined, are here."""
-    if _processes() > 1:
+    if process_count() > 1:
         from accelerate import PartialState
 
         PartialState().wait_for_everyone()

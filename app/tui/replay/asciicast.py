@@ -17,7 +17,7 @@ from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot
 
 from app.history.recording import Recording
-from app.text.files import write_atomically
+from decoding.files import write_atomically
 from app.text.terminal_text import visible
 from app.tui.replay.app import ReplayApp
 from app.tui.state.startup import Startup

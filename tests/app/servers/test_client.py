@@ -15,7 +15,7 @@ from urllib.request import urlopen
 import pytest
 
 from app.servers.answer import Ending, Piece
-from app.servers.client import Patience, Server
+from app.servers.client import Server, ServerInfo, Timeouts
 from app.servers.errors import ServerError
 from app.servers.event_loop_thread import EventLoopThread
 from app.servers.protocol import Question
@@ -24,11 +24,12 @@ from app.servers.usage import Drafting
 from app.strategies.lane_spec import Endpoint
 from decoding.errors import InputError
 from decoding.params import Params, SamplingParams
+from tests.support import fake_server
 from tests.support.fake_server import KEY, PIECES
 from tests.support.hostile import obeyed
 
 QUESTION = Question([{"role": "user", "content": "Who sleeps?"}], Params(), seed=1 << 40)
-HASTY = Patience(connect=2.0, facts=1.0, first=0.6, silence=0.4, retries=(0.01, 0.01))
+HASTY = Timeouts(connect=2.0, metadata=1.0, first=0.6, silence=0.4, retries=(0.01, 0.01))
 KNOWN = Drafting(drafted=12, accepted=6, passes=4, tested=9, histogram=(1, 1, 1, 1))
 DEADLINE = 20.0
 
@@ -47,8 +48,8 @@ def loop_thread() -> Iterator[EventLoopThread]:
 def ask(server_url: str, loop_thread: EventLoopThread) -> Ask:
     """Asks a kind of server, and returns what it said and how that ended."""
 
-    def asked(kind: str, question: Question = QUESTION, patience: Patience = HASTY) -> Answer:
-        server = Server(Endpoint(f"{server_url}/{kind}/v1"), patience)
+    def asked(kind: str, question: Question = QUESTION, timeouts: Timeouts = HASTY) -> Answer:
+        server = Server(Endpoint(f"{server_url}/{kind}/v1"), timeouts)
         pieces: list[Piece] = []
         work = loop_thread.submit(server.answer(question, pieces.append))
         ending = work.result(DEADLINE)
@@ -219,6 +220,34 @@ def test_nobody_there(loop_thread: EventLoopThread) -> None:
             loop_thread.submit(server.answer(QUESTION, lambda piece: None)).result(DEADLINE)
 
 
+def test_a_server_that_does_not_listen_yet_is_asked_again(loop_thread: EventLoopThread) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = Server(Endpoint(f"http://127.0.0.1:{port}/plain/v1"), Timeouts(retries=(0.1,) * 100))
+    first_contact = loop_thread.submit(server.fetch_info())
+    time.sleep(0.2)
+    assert not first_contact.done()
+    with fake_server.Server(port) as engine:
+        threading.Thread(target=engine.serve_forever, daemon=True).start()
+        assert first_contact.result(DEADLINE).models == ("fox-1b", "fox-2b")
+        engine.shutdown()
+
+
+def test_the_list_of_models_is_asked_for_again_while_the_engine_loads(
+    ask: Ask, server_url: str, loop_thread: EventLoopThread
+) -> None:
+    def first_contact(kind: str) -> ServerInfo:
+        server = Server(Endpoint(f"{server_url}/{kind}/v1"), HASTY)
+        return loop_thread.submit(server.fetch_info()).result(DEADLINE)
+
+    assert first_contact("loads-info-3").models == ("fox-1b", "fox-2b")
+    assert ask("loads-answer-3")[0] == "".join(PIECES)
+    with pytest.raises(ServerError, match="503 Service Unavailable: Loading model") as caught:
+        first_contact("loads-info-4")
+    assert caught.value.status == 503
+
+
 def test_an_answer_without_an_end_is_cut(ask: Ask) -> None:
     text, ending = ask("endless", replace(QUESTION, params=Params(max_new_tokens=8)))
     assert ending.reason == "length" and len(text) < 100
@@ -290,7 +319,7 @@ def clients_that_left(url: str, kind: str) -> int:
 def test_its_speed_is_that_of_a_bare_client(ask: Ask, server_url: str) -> None:
     kind, count = "paced-50-30", 50
     bare = bare_client(server_url, kind)
-    ending = ask(kind, patience=Patience())[1]
+    ending = ask(kind, timeouts=Timeouts())[1]
     assert ending.usage.tokens == count
     assert (count - 1) / ending.usage.seconds == pytest.approx((count - 1) / bare, rel=0.05)
 

@@ -13,7 +13,7 @@ import torch
 from safetensors import safe_open
 
 from decoding.checkpoints.dialects import EagleDialect, EagleVersion
-from decoding.checkpoints.drafting import SPECULATIVE_TOKENS
+from decoding.checkpoints.draft_settings import SPECULATIVE_TOKENS
 from decoding.checkpoints.eagle import EagleWeights, writable_dialect, write_eagle
 from decoding.checkpoints.eagle_read import read_eagle
 from decoding.drafters.eagle import Eagle

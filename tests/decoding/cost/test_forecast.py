@@ -12,7 +12,7 @@ import pytest
 
 from decoding.cost import evidence
 from decoding.cost import forecast as forecasts
-from decoding.cost.curve import Curve, robust_line
+from decoding.cost.curve import Curve, line_through, robust_line
 from decoding.cost.evidence import Evidence, Moments, median_of
 from decoding.cost.forecast import MIN_LIMIT, MIN_ROUNDS, Forecast, break_even
 from decoding.cost.model import fit_verify
@@ -347,7 +347,7 @@ def test_a_line_is_not_moved_by_hiccups() -> None:
     assert robust_line([(4, 8.0)], proportional=True)(1) == 2.0
     assert robust_line([(4, 8.0)])(1) == 8.0
     assert robust_line([(1, 3.0), (2, 2.0)]).slope == 0.0
-    assert robust_line([(1, 3.0), (2, 2.0)], rising=False).slope == -1.0
+    assert line_through([(1, 3.0, 1), (2, 2.0, 1)], rising=False).slope == -1.0
     with pytest.raises(ValueError, match="needs points"):
         robust_line([])
 

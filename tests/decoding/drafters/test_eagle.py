@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from decoding.checkpoints.dialects import EagleVersion
-from decoding.checkpoints.drafting import EagleSettings
+from decoding.checkpoints.draft_settings import EagleSettings
 from decoding.cost.curve import Curve
 from decoding.decoder import Decoder
 from decoding.drafters import eagle as eagle_module

@@ -16,11 +16,11 @@ from decoding.drafters.lookup import Lookup
 from decoding.drafters.medusa import Medusa
 from decoding.drafters.medusa_heads import MedusaHeads
 from decoding.errors import InputError
-from decoding.logprobs import score_answer
 from decoding.model.recurrent import RecurrentCache
 from decoding.model.self_test import self_test
 from decoding.model.target import Target
 from decoding.params import Params, SamplingParams
+from decoding.token_probs import score_answer
 from decoding.tokenizing.stopping import Stop
 from decoding.trees.draft import DraftTree
 from decoding.trees.shape import TreeShape, chain

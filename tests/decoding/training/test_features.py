@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
+from pathlib import Path
+
 import pytest
 import torch
 
 from decoding.model.target import Target
 from decoding.training.conversations import Example, collate
-from decoding.training.features import features_of
+from decoding.training.features import cache_features, features_of
 from decoding.training.medusa import MedusaTrainingModel
 from decoding.training.medusa_attach import attach_medusa
 from tests.decoding.model.test_classes import model_of
@@ -48,3 +51,24 @@ def test_heads_learn_the_same_beside_a_target_that_decodes(family: str) -> None:
             Target(model)
         losses.append(MedusaTrainingModel(model, attach_medusa(model, 2)).train()(**BATCH)["loss"])
     torch.testing.assert_close(*losses)
+
+
+def test_what_was_cached_is_read_back(tmp_path: Path) -> None:
+    """In any order, from several files, each of which is opened once; also in a process that gets
+    the cache pickled."""
+    model = build("llama")
+    texts = [[3, 7, 9, 11], [4, 8, 15], [2, 3, 7, 5, 9], [5, 9], [1, 2, 3]]
+    examples = [Example.of_answer(ids[:1], ids[1:]) for ids in texts]
+    cache = cache_features(model, examples, LAYERS, tmp_path, shard=2)  # type: ignore[arg-type]
+    for read in (cache, pickle.loads(pickle.dumps(cache))):
+        for number in (4, 0, 3, 2, 1, 3):
+            example = read[number]
+            ids = torch.tensor([texts[number]])
+            aux, final = features_of(model, ids, LAYERS)
+            assert aux is not None and example.aux_hidden_states is not None
+            assert example.ids == examples[number].ids and example.labels == examples[number].labels
+            torch.testing.assert_close(example.final, final[0])
+            torch.testing.assert_close(example.aux_hidden_states, aux[0])
+    for shard in tmp_path.glob("*.safetensors"):
+        shard.unlink()
+    assert [len(cache[number].ids) for number in range(len(cache))] == [4, 3, 5, 2, 3]

@@ -16,6 +16,7 @@ from safetensors.torch import load_file
 from app.cli.main import main
 from decoding.checkpoints.medusa import read_medusa
 from decoding.errors import InputError
+from decoding.training.processes import is_first_process, local_rank, process_count
 from decoding.training.train_config import TrainConfig
 from decoding.training.trainer import HeadTrainer
 from tests.conftest import FamilyFolders, Specchat
@@ -34,6 +35,15 @@ def data(tmp_path: Path) -> str:
     ]  # fmt: skip
     path.write_text("\n".join(map(json.dumps, records)))
     return str(path)
+
+
+def test_what_the_launcher_says_is_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE"):
+        monkeypatch.delenv(name, raising=False)
+    assert is_first_process() and process_count() == 1 and local_rank() is None
+    for name, value in (("RANK", "5"), ("LOCAL_RANK", "1"), ("WORLD_SIZE", "8")):
+        monkeypatch.setenv(name, value)
+    assert not is_first_process() and process_count() == 8 and local_rank() == 1
 
 
 def test_a_batch_that_can_not_be_shared_is_refused(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from app.cli.heads import server_answers
 from app.cli.heads.training_data import records_of
-from app.servers.client import Facts, Server
+from app.servers.client import Server, ServerInfo
 from app.servers.errors import ServerError
 from decoding.training.log import Progress
 from tests.conftest import Specchat
@@ -172,13 +172,13 @@ def test_a_prompt_at_which_the_server_fails_does_not_end_the_others(
 def test_a_server_that_is_not_up_yet_is_waited_for(
     specchat: Specchat, server_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fetch_facts, tries = Server.fetch_facts, []
+    fetch_info, tries = Server.fetch_info, []
 
-    async def up_at_the_third(server: Server) -> Facts:
+    async def up_at_the_third(server: Server) -> ServerInfo:
         tries.append(server)
         if len(tries) < 3:
             raise ServerError(f"no server answers at {server.endpoint.url}")
-        return await fetch_facts(server)
+        return await fetch_info(server)
 
     closed: list[Server] = []
 
@@ -188,13 +188,25 @@ def test_a_server_that_is_not_up_yet_is_waited_for(
 
     aclose = Server.aclose
     monkeypatch.setattr(Server, "aclose", close)
-    monkeypatch.setattr(Server, "fetch_facts", up_at_the_third)
+    monkeypatch.setattr(Server, "fetch_info", up_at_the_third)
     prompts, out = write(tmp_path / "prompts.jsonl", [{"prompt": "fox"}]), tmp_path / "answers"
     distill = ("heads", "distill", "--server", f"{server_url}/plain", "--prompts", prompts)
     done = specchat(*distill, "--out", str(out))
     assert done.returncode == 0 and len(read(out)) == 1
     assert "no server answers" in done.stderr and "it is asked again" in done.stderr
     assert closed == tries[:1]
+
+
+def test_a_server_that_loads_its_model_is_waited_for(
+    specchat: Specchat, server_url: str, tmp_path: Path
+) -> None:
+    prompts, out = write(tmp_path / "prompts.jsonl", [{"prompt": "fox"}]), tmp_path / "answers"
+    distill = ("heads", "distill", "--prompts", prompts, "--out", str(out), "--server")
+    done = specchat(*distill, f"{server_url}/loads-distill-4")
+    assert done.returncode == 0 and len(read(out)) == 1
+    assert "503 Service Unavailable: Loading model; it is asked again" in done.stderr
+    done = specchat(*distill, f"{server_url}/loads-distill-9")
+    assert done.returncode == 2 and "503 Service Unavailable" in done.stderr.splitlines()[-1]
 
 
 def test_reasoning_is_kept_or_dropped(

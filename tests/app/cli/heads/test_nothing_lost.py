@@ -142,9 +142,9 @@ def test_a_training_goes_on_only_with_what_it_began_with(
     shutil.copytree(fresh, copied)
     assert specchat(*train, *goes_on, "--heads", str(copied)).returncode == 0
     noted = json.loads(options.read_text())
-    earlier = {name: noted[name] for name in noted if name not in ("--heads", "--target")}
-    options.write_text(json.dumps(earlier))
-    assert specchat(*train, *goes_on).returncode == 0
+    options.write_text(json.dumps({name: noted[name] for name in noted if name != "--heads"}))
+    done = specchat(*train, *goes_on)
+    assert done.returncode == 2 and "began with not given" in done.stderr
     options.write_text(json.dumps(noted))
 
     with lesson.open("a") as file:

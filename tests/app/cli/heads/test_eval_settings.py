@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.heads.yardstick import in_words, with_yardstick
+from app.cli.heads.eval_settings import in_words, with_eval_settings
 from decoding.params import Params
 from tests.conftest import FamilyFolders, Specchat
 
@@ -64,7 +64,7 @@ def test_training_and_eval_measure_the_same(
 
 
 def test_given_settings_come_first() -> None:
-    given = with_yardstick(Params(gamma=3, eagle_top_k=1), "eagle")
+    given = with_eval_settings(Params(gamma=3, eagle_top_k=1), "eagle")
     assert in_words(given, "eagle") == "a tree of 16 nodes, top-k 1, γ 3"
-    given = with_yardstick(Params(gamma=1), "medusa")
+    given = with_eval_settings(Params(gamma=1), "medusa")
     assert in_words(given, "medusa", ((0, 0), (1,))) == "a tree of 3 nodes, γ 1"

@@ -26,3 +26,10 @@ def write_atomically(path: Path, content: str | bytes, *, private: bool = True) 
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
+
+
+def remove_partial(folder: Path) -> None:
+    """Remove what killed calls of `write_atomically` left in a folder, which nothing else writes to
+    at the moment."""
+    for partial in folder.glob(f".{'[0-9a-f]' * 16}.tmp"):
+        partial.unlink(missing_ok=True)

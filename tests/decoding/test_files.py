@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.text.files import write_atomically
+from decoding.files import remove_partial, write_atomically
 
 
 @pytest.mark.parametrize(("content", "written"), [("ä\n", "ä\n".encode()), (b"\xff\n", b"\xff\n")])
@@ -33,6 +33,19 @@ def test_what_fails_leaves_the_old_file_and_nothing_else(
     with pytest.raises(OSError, match="no space"):
         write_atomically(path, b"new")
     assert path.read_text() == "old" and os.listdir(tmp_path) == ["file"]
+
+
+def test_what_a_killed_write_leaves_can_be_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only that: other hidden files stay."""
+    (tmp_path / ".mine.tmp").touch()
+    with monkeypatch.context() as killed:
+        killed.setattr(os, "replace", lambda *paths: None)
+        write_atomically(tmp_path / "file", "new")
+    assert len(os.listdir(tmp_path)) == 2
+    remove_partial(tmp_path)
+    assert os.listdir(tmp_path) == [".mine.tmp"]
 
 
 def test_who_may_read_it_stays_as_it_was(tmp_path: Path) -> None:

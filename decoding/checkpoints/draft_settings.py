@@ -82,8 +82,10 @@ def with_eagle_settings(config: Mapping[str, Any], settings: EagleSettings) -> d
     values = asdict(settings).items()
     changed |= {keys[name]: value for name, value in values if value is not None}
     if "speculators_config" in config:
-        own = config["speculators_config"]
+        speculators = config["speculators_config"]
         tokens = settings.gamma or SPECULATIVE_TOKENS
-        methods = [each | {"speculative_tokens": tokens} for each in own["proposal_methods"]]
-        changed["speculators_config"] = own | {"proposal_methods": methods}
+        methods = [
+            each | {"speculative_tokens": tokens} for each in speculators["proposal_methods"]
+        ]
+        changed["speculators_config"] = speculators | {"proposal_methods": methods}
     return changed

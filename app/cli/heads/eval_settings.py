@@ -18,8 +18,8 @@ _ALL = 1 << 62  # ranks
 GAMMA = {"eagle": 6, "draft": 4}  # Medusa's is the depth of its tree
 
 
-def with_yardstick(params: Params, kind: str) -> Params:
-    """The settings for a kind of drafter, with those of the yardstick where none are given."""
+def with_eval_settings(params: Params, kind: str) -> Params:
+    """Fill in the defaults for a kind of drafter where `params` names no settings."""
     if params.gamma is None:
         params = replace(params, gamma=GAMMA.get(kind))
     if kind != "eagle":

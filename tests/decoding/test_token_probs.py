@@ -12,15 +12,15 @@ import torch
 from torch import Tensor
 
 from decoding import decoder as loop
-from decoding import logprobs
+from decoding import token_probs
 from decoding.decoder import Decoder
 from decoding.drafters.base import Drafter
 from decoding.drafters.draft_model import DraftModel
 from decoding.drafters.lookup import Lookup
-from decoding.logprobs import TOP, score_answer, score_first_token
 from decoding.model.target import Target
 from decoding.params import Params, SamplingParams
 from decoding.round import Round, TokenProbs
+from decoding.token_probs import TOP, score_answer, score_first_token
 from decoding.trees.shape import TreeShape
 from decoding.verification.penalties import Penalties
 from tests.support.families import VOCAB, build, hf_greedy
@@ -187,7 +187,7 @@ def test_an_answer_that_nobody_watched_is_measured_afterwards(
     name: str, sampling: SamplingParams, nodes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As if it had been watched: of a drafter without probabilities of its own, all there is."""
-    monkeypatch.setattr(logprobs, "NODES", nodes)
+    monkeypatch.setattr(token_probs, "NODES", nodes)
     target, params = Target(build("llama")), Params(sampling, max_new_tokens=12, gamma=3)
     seen, unseen = Decoder(target, drafter_of(name)), Decoder(target, drafter_of(name))
     seen.record_probabilities = True
