@@ -17,11 +17,11 @@ from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot
 
 from app.history.recording import Recording
-from decoding.files import write_atomically
 from app.text.terminal_text import visible
 from app.tui.replay.app import ReplayApp
 from app.tui.state.startup import Startup
 from decoding.errors import InputError
+from decoding.files import write_atomically
 
 FRAMES_A_SECOND = 15
 PAINT_SECONDS = 0.02  # real time for Textual to draw what has changed
