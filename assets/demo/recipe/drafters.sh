@@ -33,7 +33,7 @@ train() {  # its name, the heads to begin with, options
     touch "$out/$name.done"
 }
 export OMP_NUM_THREADS=1
-train eagle3 "$out/begun-eagle3" --unroll 3 --lr 2e-3 --muon-lr 5e-3 --max-steps "${E3:-600}" &
+train eagle3 "$out/begun-eagle3" --unroll 6 --lr 2e-3 --muon-lr 5e-3 --max-steps "${E3:-600}" &
 first=$!
 train draft assets/demo/draft --lr 1.5e-3 --muon-lr 3e-3 --max-steps "${D:-400}"
 train medusa "$medusa" --lr 2e-3 --muon-lr 3e-3 --max-steps "${M:-120}"
