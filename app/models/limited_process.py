@@ -74,8 +74,9 @@ class LimitedProcess:
         self._end = weakref.finalize(self, _end, self._pipe, child, parent)
 
     def _ask(self, arguments: tuple[Any, ...]) -> object:
-        end, most = time.monotonic() + SECONDS, self._process.memory_info().rss + BYTES
+        end = time.monotonic() + SECONDS
         try:
+            most = self._process.memory_info().rss + BYTES
             self._pipe.send(arguments)
             while not self._pipe.poll(_POLL_INTERVAL):
                 if time.monotonic() > end:
@@ -84,7 +85,7 @@ class LimitedProcess:
                     if self._process.memory_info().rss > most:
                         raise ValueError("it takes more than a GiB of memory")
             return self._pipe.recv()
-        except (EOFError, OSError) as error:
+        except (EOFError, OSError, psutil.Error) as error:
             raise ValueError("it ended the process") from error
 
 

@@ -66,6 +66,15 @@ def test_one_process_for_all_calls_until_it_exceeds_a_limit(
     assert process_of(limited) != first
 
 
+def test_a_process_that_was_killed_between_two_calls_is_replaced() -> None:
+    limited = LimitedProcess(work)
+    first = process_of(limited)
+    os.kill(first, signal.SIGKILL)
+    with pytest.raises(ValueError, match="it ended the process"):
+        limited("pid")
+    assert process_of(limited) != first
+
+
 def test_the_process_ends_with_what_called_it() -> None:
     limited = LimitedProcess(work)
     child = process_of(limited)
