@@ -33,7 +33,7 @@ from decoding.model.clock import Clock, synchronize
 from decoding.model.forward import ForwardOutput
 from decoding.model.target import Target
 from decoding.params import Params
-from decoding.prefill import PrefilledPrompt, prefill, require_room
+from decoding.prefill import PrefilledPrompt, prefill, require_known_ids, require_room
 from decoding.round import Round
 from decoding.token_probs import with_probabilities
 from decoding.tokenizing.stopping import Stop
@@ -95,13 +95,14 @@ class Decoder:
         """Prefill `prompt` and return the first token. Cached rows of a common prefix are reused,
         and those of `shared` are copied instead of computed.
 
-        Raises InputError for a prompt that is empty or longer than the context and for logits that
-        are not finite, InterruptedError when `cancelled()` between two chunks.
+        Raises InputError for a prompt that is empty, longer than the context, or of unknown ids,
+        and for logits that are not finite; InterruptedError when `cancelled()` between two chunks.
         """
         prompt = list(map(int, prompt))  # also of a tensor
         if not prompt:
             raise InputError("the prompt is empty: give at least one token")
         require_room(self.target.context, "the prompt", len(prompt))
+        require_known_ids(self.target.vocab_size, "the prompt", prompt)
         self._stop = stop
         self._noise.seed(seed)
         self._rounds = 0
@@ -130,12 +131,14 @@ class Decoder:
         are sampled: these are drawn anew.
 
         Raises ValueError without a generated token, InputError where the text is longer than the
-        context, InterruptedError when `cancelled()` between two chunks.
+        context or has unknown ids, InterruptedError when `cancelled()` between two chunks.
         """
         if not generated:
             raise ValueError("an answer without a token is not resumed but started")
         ids = [*prompt, *generated[:-1]]
-        require_room(self.target.context, "the interrupted answer with its prompt", len(ids))
+        name = "the interrupted answer with its prompt"
+        require_room(self.target.context, name, len(ids))
+        require_known_ids(self.target.vocab_size, name, [*ids, generated[-1]])
         self._stop = stop
         self._noise.seed(seed, drawn)
         self._rounds = rounds
@@ -190,10 +193,12 @@ class Decoder:
 
     @torch.inference_mode()
     def step(self, params: Params) -> Round:
-        """Run one round. Must not be called once `finished` is set. Raises InputError if the
-        target's logits are not finite."""
+        """Run one round. Raises RuntimeError before `start` and once `finished` is set, InputError
+        if the target's logits are not finite."""
         if self.finished:
             raise RuntimeError(f"the generation has ended ({self.finished})")
+        if not self.generated:
+            raise RuntimeError("call `start` before `step`")
         begun = time.perf_counter()
         clock, self._clock = self._clock, Clock(self.target.device)
         clock.mark()

@@ -56,6 +56,18 @@ def require_room(context: int, name: str, tokens: int, advice: str = "shorten it
         )
 
 
+def require_known_ids(vocab_size: int, name: str, ids: Sequence[int]) -> None:
+    """Raise InputError for a token id that the model does not have. Its embedding would fail, and
+    on a GPU with it everything after."""
+    ends = min(ids, default=0), max(ids, default=0)
+    unknown = next((token for token in ends if not 0 <= token < vocab_size), None)
+    if unknown is not None:
+        raise InputError(
+            f"{name} has the token id {unknown}, the model's ids are 0 to {vocab_size - 1}: use "
+            "the model's own tokenizer"
+        )
+
+
 def prefill(
     target: Target,
     cache: TreeCache,

@@ -58,12 +58,13 @@ class Conversation:
 
     def encode(self, before: Sequence[Turn], prompt: str, models: LoadedModels | None) -> list[int]:
         """The ids of a prompt after the turns `before`; none if only servers answer. Raises
-        InputError if the context is too short for them."""
-        from decoding.prefill import require_room
+        InputError if the context is too short for them, or the model lacks one of the ids."""
+        from decoding.prefill import require_known_ids, require_room
 
         if models is None:
             return []
         ids = models.encode(self.messages(before, prompt), self._config.raw)
+        require_known_ids(models.target.vocab_size, "this conversation", ids)
         if not before:
             require_room(models.context, "the question", len(ids), "shorten it")
             return ids

@@ -174,6 +174,11 @@ def test_a_generation_that_has_ended_takes_no_step() -> None:
         decoder.step(Params())
 
 
+def test_a_generation_that_has_not_started_takes_no_step() -> None:
+    with pytest.raises(RuntimeError, match="call `start`"):
+        Decoder(target("llama")).step(Params())
+
+
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("family", ["llama", "llama-dynamic", "gemma3", "gpt2", "opt"])
 def test_up_to_the_context_limit(family: str, strategy: str) -> None:
@@ -194,8 +199,13 @@ def test_a_prompt_that_fills_the_context_gives_one_token(strategy: str) -> None:
 
 @pytest.mark.parametrize(
     "prompt, message",
-    [([], "the prompt is empty"), ([1] * (CONTEXT + 1), "97 tokens.*holds 96")],
-    ids=["empty", "too-long"],
+    [
+        ([], "the prompt is empty"),
+        ([1] * (CONTEXT + 1), "97 tokens.*holds 96"),
+        ([1, VOCAB], f"the token id {VOCAB}, the model's ids are 0 to {VOCAB - 1}: use"),
+        ([1, -2], "the token id -2"),
+    ],
+    ids=["empty", "too-long", "beyond the vocabulary", "negative"],
 )
 def test_prompts_that_cannot_be_answered(prompt: list[int], message: str) -> None:
     with pytest.raises(InputError, match=message):

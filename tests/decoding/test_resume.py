@@ -115,3 +115,5 @@ def test_what_cannot_be_resumed_is_refused() -> None:
     long = [3] * (decoder.target.context + 2)
     with pytest.raises(InputError, match="context holds"):
         decoder.resume(PROMPT, long, 0, seed=5)
+    with pytest.raises(InputError, match="the token id 9999"):
+        decoder.resume(PROMPT, [3, 9999], 0, seed=5)

@@ -451,6 +451,18 @@ def test_a_prompt_that_is_too_long_changes_nothing(
     assert [role for role, _ in conversations[-1]] == ["user", "assistant", "user"]
 
 
+def test_a_prompt_with_a_token_that_the_model_lacks_is_rejected(
+    open_session: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Many tokenizers got a padding token that the model has no row for."""
+    monkeypatch.setattr(LoadedModels, "encode", lambda *_: [3, 280])
+    listener = open_session("ar")
+    listener.loaded()
+    (rejected,) = listener.turn("the fox")
+    assert isinstance(rejected, RunRejected)
+    assert rejected.message.startswith("this conversation has the token id 280")
+
+
 def test_with_every_lane_off_there_is_nothing_to_run(open_session: Open) -> None:
     listener = open_session("ar")
     listener.loaded()
