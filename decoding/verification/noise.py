@@ -30,10 +30,11 @@ class Noise:
         self._rows = torch.empty(0, width, device=device)  # for the next positions
 
     def seed(self, seed: int, position: int = 0) -> None:
-        """`position`: that many tokens have been drawn before."""
+        """Begin both streams anew, after so many drawn tokens (`position`). `seed`: up to 64
+        bits."""
         self._position_noise.manual_seed(seed)
         # Drafts must not be correlated with the noise, nor with those before the position.
-        self.generator.manual_seed(~(seed + position))
+        self.generator.manual_seed(~(seed + position) % 2**64)
         self._rows = self._rows[:0]
         for _ in range(position // BLOCK):
             self.ahead(BLOCK)

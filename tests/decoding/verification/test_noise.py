@@ -43,6 +43,15 @@ def test_a_place_has_its_row_however_far_ahead_was_looked(
         place += min(committed, ahead)
 
 
+@pytest.mark.parametrize("seed", [0, 2**63 - 1, 2**64 - 1])
+def test_a_seed_has_up_to_64_bits_at_every_position(seed: int) -> None:
+    noise = seeded(seed, 7)
+    text = rows(noise, 4)
+    noise.seed(seed, 3)
+    assert rows(noise, 1) == text[3:]
+    assert noise.generator.initial_seed() == 2**64 - 1 - (seed + 3) % 2**64
+
+
 def test_nodes_that_are_equally_deep_share_a_row() -> None:
     noise = seeded(5, 7)
     noise.advance(2)
