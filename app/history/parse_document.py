@@ -13,7 +13,6 @@ from app.history.document import REPLAY_VERSION
 from app.history.log import is_log, read_event, read_log
 from app.history.recording import Recording
 from app.report.document import SCHEMA_VERSION
-from app.strategies.strategy import DEFAULT_TREE
 from decoding.errors import InputError
 from decoding.json_text import parse_json, read_bounded
 from decoding.params import nested
@@ -75,10 +74,8 @@ def _recording(document: Json, replay: Json) -> Recording:
         count = len(run["prompt_ids"])
         recording.add(read_event("run", run | {"prompt_tokens": count, "lanes": names}))
         for name, record in recording.turns[-1].lanes.items():  # they may change between turns
-            overrides = next(lane.get("overrides") for lane in lanes if lane["lane"] == name)
-            record.info = (
-                record.info if overrides is None else replace(record.info, overrides=overrides)
-            )
+            overrides = next(lane["overrides"] for lane in lanes if lane["lane"] == name)
+            record.info = replace(record.info, overrides=overrides)
         for lane in lanes:
             for kind, value in _lane_events(lane, run, texts):
                 recording.add(read_event(kind, {**value, "lane": lane["lane"]}))
@@ -92,8 +89,12 @@ def _lane_events(lane: Json, run: Json, texts: dict[int, str]) -> list[tuple[str
     if first := lane["first"]:
         token = {"id": first["id"], "text": first["text"], "fate": TokenFate.FIRST, "round": -1}
         probs = first.get("probs")
-        more = {"first": token, "at": first["seconds"], "probs": probs}
-        more["sampled"] = first.get("sampled", False)
+        more = {
+            "first": token,
+            "at": first["seconds"],
+            "probs": probs,
+            "sampled": first["sampled"],
+        }
         known = _tokens(probs["top"]) if probs else set()
         events.append(("prefilled", {**lane, **more, "texts": _only(known, texts)}))
     settings = [nested(own) for own in run["settings"]]
@@ -117,7 +118,7 @@ def _step(record: Json, settings: list[Json], texts: dict[int, str]) -> Json:
         ],
         "texts": _only(known, texts),
         "params": None if index is None else settings[index],
-        "tree": record.get("tree", DEFAULT_TREE),
+        "tree": record["tree"],
         "at": record["start_seconds"] + record["total_seconds"],
     }
 

@@ -227,12 +227,11 @@ STRATEGIES: Mapping[str, Strategy] = {
 # Those that --strategies chooses from; servers are named by --server.
 LOCAL_STRATEGIES = {name: each for name, each in STRATEGIES.items() if not each.remote}
 DEFAULT_STRATEGIES = "ar,draft,medusa,eagle"
-_ALIASES = {"drafter": "draft-only"}
 
 
 def find_strategy(name: str) -> Strategy:
-    """The strategy of this name or alias. Raises InputError if there is none."""
-    found = STRATEGIES.get(_ALIASES.get(name, name))
+    """The strategy of this name. Raises InputError if there is none."""
+    found = STRATEGIES.get(name)
     if found is None:
         what = f"unknown strategy '{name}'" if name else "an empty strategy"
         raise InputError(f"{what}; choose from {', '.join(LOCAL_STRATEGIES)}")

@@ -177,7 +177,6 @@ def test_its_trees_can_be_chosen(
 def test_what_is_no_strategy_fails_loudly() -> None:
     with pytest.raises(InputError, match="unknown strategy 'sufix'; choose from ar, draft"):
         find_strategy("sufix")
-    assert find_strategy("drafter").name == "draft-only"  # its name in earlier versions
     with pytest.raises(ValueError, match="say who proposed"):
         Strategy(name="x", title="X", summary="", settings=(), build=lambda models: None)  # type: ignore[arg-type,return-value]
     with pytest.raises(ValueError, match="no setting gama"):
