@@ -58,6 +58,7 @@ class Lane:
         self.ids: list[int] = []
         self.rounds: list[Round] = []
         self.stats = Stats()
+        self.params = Params()  # of the first token or the newest round
         self.ttft_seconds = 0.0
         self.probs: TokenProbs | None = None  # of the first token, if recorded
         self._stop = Stop()
@@ -92,7 +93,7 @@ class Lane:
 
     @property
     def prefill_seconds(self) -> float:
-        """Of the target, in this lane or in the one that shared its prefill."""
+        """Time of the target's prefill, in this lane or in the one that shared it."""
         return self.prompt.seconds
 
     @property
@@ -149,7 +150,7 @@ class Lane:
         return "\n".join(filter(None, notes)) or None
 
     def fresh_copy(self) -> Lane:
-        """The same lane before any answer."""
+        """Make the same lane, before any answer."""
         return Lane(self.spec, self.models)
 
     def info(self, enabled: bool) -> LaneInfo:
@@ -188,8 +189,9 @@ class Lane:
         shared: PrefilledPrompt | None = None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> TokenEvent:
-        """Prefill and give the first token. `shared`: the same prompt, prefilled by another lane
-        on the target; its time counts towards this lane's TTFT as if it had been its own."""
+        """Prefill the prompt and return the first token. `shared`: the same prompt, prefilled by
+        another lane on the target; its time counts towards this lane's TTFT as if it had been its
+        own."""
         self.ids, self.rounds, self.stats = [], [], Stats()
         self.prompt_ids = prompt_ids
         self._stop = stop
@@ -197,7 +199,7 @@ class Lane:
         if not self.strategy.on_target:
             shared = None
         begun = time.perf_counter()
-        params = self.effective_params(params)
+        params = self.params = self.effective_params(params)
         first = self._decoder.start(prompt_ids, params, seed, stop, shared, cancelled)
         self.ttft_seconds = time.perf_counter() - begun
         if shared is not None and self.prompt is shared:
@@ -212,8 +214,8 @@ class Lane:
         return self._tokens.close([event], self.text)[0] if self.finished else event
 
     def restore(self, prompt_ids: Sequence[int], answer: AnswerSoFar, stop: Stop) -> None:
-        """Take an answer of this or an earlier session as its own. Without `resume` it can only be
-        looked at."""
+        """Take over an answer of this or an earlier session. Until `resume` it can only be looked
+        at."""
         self.prompt_ids, self.rounds, self._stop = prompt_ids, list(answer.rounds), stop
         self.stats = Stats.of(self.rounds)
         self._tokens = TokenEvents(self.models.tokenizer)
@@ -240,14 +242,14 @@ class Lane:
             pass
 
     def record_probabilities(self, recorded: bool) -> None:
-        """Whether the first token and the rounds from now on carry probabilities."""
+        """Choose whether the first token and the rounds from now on carry probabilities."""
         self._decoder.record_probabilities = recorded
 
     def compute_probabilities(
         self, answer: ComputeProbabilities, cancelled: Callable[[], bool]
     ) -> ProbabilitiesComputed:
-        """The probabilities of an answer that was decoded without recording them. Does not change
-        the lane. Raises InterruptedError when `cancelled()`."""
+        """Compute the probabilities of an answer that was decoded without recording them. Does not
+        change the lane. Raises InterruptedError when `cancelled()`."""
         probs, rounds = score_answer(
             self._model, answer.prompt_ids, answer.first, answer.rounds, answer.params, cancelled
         )
@@ -257,14 +259,16 @@ class Lane:
         return ProbabilitiesComputed(self.spec.name, answer.run, probs, tuple(rounds), texts)
 
     def set_tree(self, name: str) -> None:
-        """Another tree for its drafts, from the next round on."""
+        """Draft with another of the lane's trees, from the next round on."""
         if name != self.tree:
             self.tree = name
             if self._trees:
                 cast(TreeDrafter, self._decoder.drafter).set_choices(self._trees[name].choices)
 
     def step(self, params: Params) -> Round:
-        record = self._decoder.step(self.effective_params(params))
+        """Run one round with the run's settings `params`, as this lane overrides them."""
+        self.params = self.effective_params(params)
+        record = self._decoder.step(self.params)
         self.rounds.append(record)
         self.stats.add(record)
         return record
@@ -279,8 +283,8 @@ class Lane:
         cancelled: Callable[[], bool] = lambda: False,
         tokens: int | None = None,
     ) -> None:
-        """A whole answer, or as many rounds as its first `tokens` take. Raises InterruptedError
-        when `cancelled`."""
+        """Generate a whole answer, or as many rounds as its first `tokens` take. Raises
+        InterruptedError when `cancelled()`."""
         self.start(prompt_ids, params, seed, stop, shared, cancelled)
         while not self.finished and (tokens is None or len(self.ids) < tokens):
             if cancelled():
@@ -288,17 +292,18 @@ class Lane:
             self.step(params)
 
     def events(self, record: Round) -> tuple[TokenEvent, ...]:
-        """The round's tokens in the order of display. Call it once for every round, in order."""
+        """Return the round's tokens in the order of display. Call it once for every round, in
+        order."""
         events = self._tokens.of_round(record)
         return tuple(self._tokens.close(events, self.text) if self.finished else events)
 
     def token_texts(self, ids: Iterable[int]) -> dict[int, str]:
-        """The text of each token if it came next, by id."""
+        """Return the text of each token if it came next, by id."""
         return self._tokens.texts(ids)
 
     def tree_texts(self) -> dict[int, str]:
-        """The text of every token in the answer's trees, for inspecting rounds recorded without
-        probabilities."""
+        """Return the text of every token in the answer's trees, by id, to inspect rounds that were
+        recorded without probabilities."""
         texts = TokenEvents(self.models.tokenizer)
         texts.first(self.ids[0])
         return texts.texts(
@@ -311,9 +316,9 @@ class Lane:
         return {name: tree.depth for name, tree in self._trees.items()}
 
     def effective_params(self, params: Params) -> Params:
-        """The run's settings with the lane's overrides."""
+        """Return the run's settings with the lane's overrides."""
         params = with_settings(params, self.spec.overrides)
-        if not self.strategy.typical:
+        if not self.strategy.typical and params.acceptance != "exact":
             params = replace(params, acceptance="exact")
         return params
 

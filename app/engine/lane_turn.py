@@ -28,7 +28,8 @@ AnyLane: TypeAlias = "Lane | ServerLane"
 
 @dataclass
 class Task:
-    """What all lanes of a turn answer. `arrived` is called for each piece of a server's answer."""
+    """A question for all lanes of a turn. `arrived` is called for each piece of a server's
+    answer."""
 
     prompt_ids: Sequence[int]
     question: Question
@@ -81,8 +82,8 @@ class LaneTurn(ABC):
         answers anew."""
 
     def configure(self, recorded: bool, tree: str | None) -> None:  # noqa: B027
-        """From the next round on: whether rounds carry probabilities, and the tree if it is not
-        None. A server has neither."""
+        """Set whether rounds carry probabilities and, unless it is None, the tree, both from the
+        next round on. A server has neither."""
 
     @abstractmethod
     def advance(self, params: Params) -> Iterator[Event]:
@@ -91,19 +92,22 @@ class LaneTurn(ABC):
 
     @abstractmethod
     def answer(self) -> None:
-        """The whole answer at once, without events."""
+        """Generate the whole answer at once, without events."""
 
     @abstractmethod
     def out_of_memory(self) -> str:
-        """Free the lane's caches; returns a line for the user. To be called after the error is
-        gone, whose traceback holds tensors."""
+        """Free the lane's caches and return a line for the user. Call it once the error is gone, as
+        its traceback holds tensors."""
 
     def end(self, reason: Reason, message: str | None = None) -> None:
+        """End the lane's part for this `reason`."""
         self.reason, self.message = reason, message
         if self.started and (base := self._baseline_stats):
             self._baseline_speed = concurrent_baseline_speed(base, self.lane.stats)
 
     def report(self, texts: Mapping[int, str] | None = None) -> Finished:
+        """Make the event that the lane has finished, with the `texts` of the tokens in its
+        trees."""
         lane, begun = self.lane, self.started
         return Finished(
             self.name,
@@ -116,7 +120,8 @@ class LaneTurn(ABC):
         )
 
     def metrics(self) -> Metrics:
-        """A server runs on another machine: no speedup is computed for it."""
+        """Compute the lane's metrics so far; for a server, on another machine, without a
+        speedup."""
         lane, base, speed = self.lane, self._baseline_stats, self._baseline_speed
         if speed is None and base is not None:
             speed = base.tokens_per_second
@@ -139,7 +144,7 @@ class LaneTurn(ABC):
 
     @abstractmethod
     def close(self) -> Mapping[int, str]:
-        """End the work; returns the texts of all tokens in the answer's trees, by id."""
+        """End the work, and return the texts of all tokens in the answer's trees, by id."""
 
     @abstractmethod
     def _compare(self, base: LaneTurn) -> dict[str, Any]:
@@ -187,8 +192,7 @@ class LocalTurn(LaneTurn):
         )
         self._share_prefill()
         self.started = True
-        own = lane.effective_params(params)
-        self.rules.add(sampling_rule(lane, own))
+        self.rules.add(sampling_rule(lane, lane.params))
         return Prefilled(
             self.name,
             lane.ttft_seconds,
@@ -197,18 +201,18 @@ class LocalTurn(LaneTurn):
             lane.draft_prefill_seconds,
             lane.probs,
             lane.token_texts(tokens_at(lane.probs)),
-            not own.sampling.greedy,
+            not lane.params.sampling.greedy,
         )
 
     def _step(self, params: Params) -> RoundFinished:
         lane = self.lane
         record = lane.step(params)
-        own = lane.effective_params(params)
-        self.rules.add(sampling_rule(lane, own))
+        self.rules.add(sampling_rule(lane, lane.params))
         # Before `events`, which advances the text: the tree continues from the one before.
         texts = lane.token_texts(tokens_in(record)) if record.p else {}
         tokens = lane.events(record)
-        return RoundFinished(self.name, record, tokens, self.metrics(), texts, own, lane.tree)
+        metrics = self.metrics()
+        return RoundFinished(self.name, record, tokens, metrics, texts, lane.params, lane.tree)
 
     def answer(self) -> None:
         task = self.task
@@ -286,4 +290,5 @@ class ServerTurn(LaneTurn):
 
 
 def lane_turn(lane: AnyLane, task: Task) -> LaneTurn:
+    """Make the part of a lane in a turn, by its kind."""
     return ServerTurn(lane, task) if isinstance(lane, ServerLane) else LocalTurn(lane, task)
