@@ -17,7 +17,7 @@ from decoding.errors import InputError, describe
 
 
 def compute_probabilities(answer: ComputeProbabilities, mailbox: Mailbox, lanes: Lanes) -> None:
-    """Work out the probabilities of a finished answer. Any other request interrupts it, and it
+    """Compute the probabilities of a finished answer. Any other request interrupts it, and it
     starts again later, unless it was dropped."""
     note = f"there is no lane {answer.lane}"
     computed = ProbabilitiesComputed(answer.lane, answer.run, note=note)
@@ -37,7 +37,7 @@ def compute_probabilities(answer: ComputeProbabilities, mailbox: Mailbox, lanes:
     mailbox.emit(computed)
 
 
-def test_sampling(
+def run_sampling_test(
     request: StartSamplingTest,
     mailbox: Mailbox,
     lanes: Lanes,

@@ -45,6 +45,7 @@ class Worker:
         self.conversation = Conversation(mailbox, config)
 
     def run(self) -> None:
+        """Work until the session is closed, on its thread. A failure is reported, and ends it."""
         try:
             self._until_closed()
         except BaseException as error:  # a lost GPU, a model's own code that exits
@@ -79,18 +80,18 @@ class Worker:
                 self._use_idle_time(self._lanes)
 
     def _use_idle_time(self, lanes: Lanes) -> None:
-        from app.engine.between_turns import compute_probabilities, give_advice, test_sampling
+        from app.engine.between_turns import compute_probabilities, give_advice, run_sampling_test
 
         mailbox, conversation = self._mailbox, self.conversation
         if test := mailbox.sampling_test:
-            test_sampling(test, mailbox, lanes, conversation, running=False)
+            run_sampling_test(test, mailbox, lanes, conversation, running=False)
         elif advice := mailbox.advice:
             give_advice(advice, mailbox, lanes, conversation)
         elif mailbox.probabilities:
             compute_probabilities(mailbox.probabilities[0], mailbox, lanes)
 
     def _next_turn(self) -> Turn | Continue | None:
-        """The turn to answer now; None if there is none, or other work goes first."""
+        """Take the turn to answer now; None if there is none, or other work goes first."""
         mailbox = self._mailbox
         with mailbox.wake:
             if mailbox.closed or mailbox.models or mailbox.lane_changes:
@@ -130,7 +131,7 @@ class Worker:
         self._mailbox.emit(LoadFailed(complaint, kept=bool(restored)))
 
     def _try_load(self, request: OpenModels, restored: bool = False) -> str | None:
-        """Returns what went wrong, None if nothing."""
+        """Load the requested models. Returns what went wrong, None if nothing."""
         mailbox = self._mailbox
         mailbox.emit(Loading("torch and transformers", None))
         try:
@@ -244,9 +245,9 @@ class Worker:
     def _test_sampling_in_pause(
         self, request: StartSamplingTest, runner: TurnRunner, lanes: Lanes
     ) -> None:
-        from app.engine.between_turns import test_sampling
+        from app.engine.between_turns import run_sampling_test
 
         context = self.conversation.context
         assert context is not None
         self.conversation.context = replace(context, unfinished=runner.unfinished())
-        test_sampling(request, self._mailbox, lanes, self.conversation, running=True)
+        run_sampling_test(request, self._mailbox, lanes, self.conversation, running=True)
