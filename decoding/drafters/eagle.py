@@ -60,9 +60,9 @@ class EagleTree:
 def default_tree(
     named: EagleSettings, device: torch.device, verify_cost: Cost | None = None
 ) -> EagleTree:
-    """The tree to draft where no other is asked for: the one that the checkpoint names (`named`);
-    else EAGLE-2's on CUDA where `verify_cost`, if known, says that it is cheap to verify; else one
-    as large as pays, or a small one if `verify_cost` is None."""
+    """Choose the tree to draft where no other is asked for: the one that the checkpoint names
+    (`named`); else EAGLE-2's on CUDA where `verify_cost`, if known, says that it is cheap to
+    verify; else one as large as pays, or a small one if `verify_cost` is None."""
     usual, gpu = EagleTree(), device.type == "cuda"
     if named.top_k or named.total:
         return EagleTree(named.total, named.top_k or usual.top_k)
@@ -74,7 +74,7 @@ def default_tree(
 
 
 def drafting_head(weights: EagleWeights, target: Target) -> EagleHead:
-    """A head for drafting: on the target's device, in its precision."""
+    """Build a head for drafting: on the target's device, in its precision."""
     embedding = target.model.get_input_embeddings().weight
     head = EagleHead.build(weights, embedding, target.logits)
     return head.to(target.device, target.dtype).eval()
@@ -122,7 +122,7 @@ class Eagle:
         self._root: tuple[Tensor, Tensor] | None = None
         # bool [n, n]: of a level's nodes each sees only itself; graphs have the addresses
         self._itself = cache(partial(torch.eye, dtype=torch.bool, device=target.device))
-        self._static = lru_cache(maxsize=16)(partial(StaticPlan, device=target.device))
+        self._static = lru_cache(maxsize=64)(partial(_static_plan, c.draft_vocab, target.device))
         self._dynamic = lru_cache(maxsize=16)(DynamicPlan)
         record = target.recorder
         self._graphs = None if record is None else LevelGraphs(record, self._forward, self._cache)
@@ -148,7 +148,7 @@ class Eagle:
         return self._cache.nbytes
 
     def set_choices(self, choices: Choices) -> None:
-        """Use another static tree from the next round on; (): the dynamic one."""
+        """Draft another static tree from the next round on; (): the dynamic one."""
         self.tree = replace(self.tree, choices=choices)
 
     def start(self, ids: Sequence[int], first: int, features: Tensor | None) -> None:
@@ -217,7 +217,7 @@ class Eagle:
     def _plan(self, gamma: int, params: Params) -> TreePlan:
         tree, most = self.tree, self.head.config.draft_vocab
         if tree.choices:
-            return self._static(truncate_paths(tree.choices, gamma, most))
+            return self._static(tree.choices, gamma)
         width = 1 if self._target.recurrent else min(params.eagle_top_k or tree.top_k, most)
         total = params.eagle_total_tokens or tree.total
         if total is None and self._sizer is not None:
@@ -325,3 +325,8 @@ class Eagle:
         hidden = self._forward(tokens, hidden, positions, mask, self._cache)
         self._cache.length += len(tokens)
         return hidden
+
+
+def _static_plan(ranks: int, device: torch.device, choices: Choices, levels: int) -> StaticPlan:
+    """The plan for these paths, cut to so many levels and ranks."""
+    return StaticPlan(truncate_paths(choices, levels, ranks), device)
