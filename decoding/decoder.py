@@ -125,10 +125,10 @@ class Decoder:
         drawn: int = 0,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> None:
-        """In place of `start`: go on after the tokens `generated` of an answer that was
-        interrupted. `rounds` is the number of rounds run so far, `drawn` the number of generated
-        tokens that were sampled. The next tokens are those that would have followed, unless drafts
-        are sampled: these are drawn anew.
+        """Go on after the tokens `generated` of an answer that was interrupted, in place of
+        `start`. `rounds` is the number of rounds run so far, `drawn` the number of generated tokens
+        that were sampled. The next tokens are those that would have followed, unless drafts are
+        sampled: these are drawn anew.
 
         Raises ValueError without a generated token, InputError where the text is longer than the
         context or has unknown ids, InterruptedError when `cancelled()` between two chunks.
@@ -263,14 +263,14 @@ class Decoder:
         seed: int = 0,
         stop: Stop = Stop(),  # noqa: B008
     ) -> Iterator[Round]:
-        """`start`, then yield all rounds. The first token, from the prefill, precedes them: all
-        ids are in `generated`."""
+        """Call `start`, then run and yield all rounds. The first token, from the prefill, precedes
+        them: all ids are in `generated`."""
         self.start(prompt, params, seed, stop)
         while not self.finished:
             yield self.step(params)
 
     def _gamma(self, params: Params) -> int:
-        """The longest path to request from the drafter."""
+        """Choose the longest path to request from the drafter."""
         if self.drafter is None:
             return 0
         gamma = self.drafter.default_gamma if params.gamma is None else params.gamma
@@ -282,7 +282,8 @@ class Decoder:
         return min(gamma, room)
 
     def _propose(self, gamma: int, params: Params) -> Draft:
-        """The drafter's tree below the last committed token; that token alone without a draft."""
+        """Get the drafter's tree below the last committed token; that token alone without a
+        draft."""
         draft = None
         if self.drafter is not None and gamma > 0:
             costs = self._auto.costs if params.gamma == "auto" else None
@@ -321,8 +322,8 @@ class Decoder:
             )
 
     def _limit(self, params: Params) -> int:
-        """The maximum number of tokens of this generation. The last one needs no row in the cache,
-        so it may lie beyond the context."""
+        """Return the maximum number of tokens of this generation. The last one needs no row in the
+        cache, so it may lie beyond the context."""
         return min(params.max_new_tokens, self.target.context + 1 - self._prompt_length)
 
     def _commit(self, emitted: list[int], params: Params) -> list[int]:

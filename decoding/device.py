@@ -33,7 +33,7 @@ class Download:
             self._copied.record(torch.cuda.current_stream(values.device))
 
     def read(self) -> list[Any]:
-        """The numbers, as nested lists."""
+        """Wait for the numbers, and return them as nested lists."""
         if self._copied is not None:
             self._copied.synchronize()
         numbers: list[Any] = self._values.tolist()
@@ -41,5 +41,5 @@ class Download:
 
 
 def download(values: Tensor) -> list[Any]:
-    """The numbers of a tensor as nested lists."""
+    """Wait for the numbers of a tensor, and return them as nested lists."""
     return Download(values).read()

@@ -18,8 +18,8 @@ class ParameterError(InputError):
 
 
 def reason_for(error: Exception) -> str:
-    """What went wrong, in a line; of an OSError without its path, which the message has anyway, and
-    of a pickle that holds more than tensors without torch's advice to run it."""
+    """Describe what went wrong in a line; an OSError without its path, which the message has
+    anyway, and a pickle that holds more than tensors without torch's advice to run it."""
     text = getattr(error, "strerror", None) or str(error)
     if isinstance(error, UnpicklingError) or "weights_only" in text:
         return "it is a pickle that is not only tensors, and might run anything"
@@ -32,8 +32,8 @@ _SIGNS = ("out of memory", "_ALLOC_FAILED", "can't allocate memory", "not enough
 
 
 def out_of_memory(error: BaseException) -> bool:
-    """Whether an error means that. Torch says so in plain RuntimeErrors, too: those of its CPU
-    allocator, of cuBLAS, and of graphs."""
+    """Return whether an error means that memory ran out. Torch says so in plain RuntimeErrors, too:
+    those of its CPU allocator, of cuBLAS, and of graphs."""
     if isinstance(error, MemoryError):
         return True
     return isinstance(error, RuntimeError) and any(sign in str(error) for sign in _SIGNS)

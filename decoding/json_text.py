@@ -10,7 +10,8 @@ MAX_BYTES = 1 << 28  # bytes
 
 
 def parse_json(text: str | bytes) -> Any:
-    """Raises ValueError, also for JSON nested too deeply and for bytes that are not text."""
+    """Parse JSON. Raises ValueError, also where it is nested too deeply and for bytes that are not
+    text."""
     try:
         return json.loads(text)
     except RecursionError:
@@ -18,7 +19,7 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def read_bounded(path: Path, most: int = MAX_BYTES) -> bytes:
-    """A file's bytes. Raises OSError, also if there are more than `most`: a device may never
+    """Read a file's bytes. Raises OSError, also if there are more than `most`: a device may never
     end."""
     with path.open("rb") as file:
         data = file.read(most + 1)

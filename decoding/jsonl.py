@@ -20,7 +20,7 @@ MAX_LINE = 64 * 2**20  # bytes; only other kinds of files, such as a model's, ha
 
 
 def jsonl_lines(path: Path) -> Iterator[Located]:
-    """The objects of a file. Raises InputError."""
+    """Yield the objects of a file. Raises InputError."""
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             yield from parse_jsonl(file, str(path))
@@ -31,7 +31,8 @@ def jsonl_lines(path: Path) -> Iterator[Located]:
 
 
 def parse_jsonl(file: BufferedIOBase, where: str) -> Iterator[Located]:
-    """One JSON object per line; empty lines are skipped. Raises InputError with the line."""
+    """Yield the JSON object of each line; empty lines are skipped. Raises InputError with the
+    line."""
     number = 0
     # Bytes, not text: JSON may contain U+2028 and others, at which str.splitlines would split.
     while line := file.readline(MAX_LINE + 1):

@@ -27,7 +27,7 @@ class Bounds:
         return low if self.most is None else f"{low}, at most {self.most:g}"
 
     def check(self, name: str, value: float) -> None:
-        """Raises ValueError."""
+        """Raise ValueError for a value outside."""
         fits = (
             -math.inf < value < math.inf  # an integer may be too large for a float
             and (self.least is None or value >= self.least)
@@ -124,8 +124,8 @@ class Params:
         _check(self)
 
     def same_tokens(self, other: Params) -> bool:
-        """Whether exact strategies give the same tokens with these settings and with `other`:
-        greedy, with the same penalties and the same length limit."""
+        """Return whether exact strategies give the same tokens with these settings and with
+        `other`: greedy, with the same penalties and the same length limit."""
         rule = self.sampling.greedy_rule
         alike = rule is not None and rule == other.sampling.greedy_rule
         return alike and self.max_new_tokens == other.max_new_tokens
@@ -153,20 +153,20 @@ _SAMPLING = frozenset(each.name for each in fields(SamplingParams))
 
 
 def flat(params: Params) -> dict[str, Any]:
-    """All settings side by side, by their names on the command line."""
+    """Return all settings side by side, by their names on the command line."""
     values = asdict(params)
     return {**values.pop("sampling"), **values}
 
 
 def nested(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The inverse of `flat`, with the sampling settings in a mapping of their own."""
+    """Undo `flat`: the sampling settings get a mapping of their own."""
     sampling = {name: value for name, value in values.items() if name in _SAMPLING}
     others = {name: value for name, value in values.items() if name not in _SAMPLING}
     return {**others, "sampling": sampling}
 
 
 def with_settings(params: Params, values: Mapping[str, Any]) -> Params:
-    """`params` with some settings changed, by the names of `flat`. Raises ValueError for an invalid
+    """Change some settings of `params`, by the names of `flat`. Raises ValueError for an invalid
     value, TypeError for an unknown name."""
     if not values:  # the common case, once a round
         return params

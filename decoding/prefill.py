@@ -36,8 +36,8 @@ class PrefilledPrompt:
     seconds: float
 
     def without_features(self) -> PrefilledPrompt:
-        """For decoders that draft without them: they would take the memory of a layer or more as
-        long as the answer lasts."""
+        """Make a copy for decoders that draft without features: these would take the memory of a
+        layer or more as long as the answer lasts."""
         aux = self.aux_hidden_states
         return replace(
             self,

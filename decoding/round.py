@@ -113,6 +113,7 @@ class Round:
 
     @property
     def shape(self) -> TreeShape:
+        """The shape of the drafted tree."""
         return tree_shape(self.parents)
 
     @property
@@ -137,12 +138,12 @@ class Round:
         return tuple(path)
 
     def parent(self, node: int) -> int:
-        """The node that a token follows: its parent, or the last accepted node for the target's own
-        token (-1)."""
+        """Return the node that a token follows: its parent, or the last accepted node for the
+        target's own token (-1)."""
         return self.parents[node] if node > 0 else self.last_node
 
     def fate(self, node: int) -> TokenFate:
-        """The fate of a drafted node, or of the target's own token (-1)."""
+        """Return the fate of a drafted node, or of the target's own token (-1)."""
         if node < 0:
             if not self.drafted:
                 return TokenFate.PLAIN
@@ -156,7 +157,7 @@ class Round:
         return TokenFate.DROPPED
 
     def without_probabilities(self) -> Round:
-        """A copy without `chosen`, `ranks` and recorded probabilities; `q` stays, for
+        """Make a copy without `chosen`, `ranks` and recorded probabilities; `q` stays, for
         calibration."""
         return replace(
             self, chosen=(), ranks=(), p=(), scores=(), pruned=(), model_p=(), draws=(),

@@ -11,12 +11,13 @@ from decoding.round import Round
 
 
 def total(each: Sequence[Stats]) -> Stats:
-    """The sums over several generations, without the histogram."""
+    """Sum the statistics of several generations, without the histogram."""
     names = (part.name for part in fields(Stats) if part.name != "histogram")
     return Stats(**{name: sum(getattr(stats, name) for stats in each) for name in names})
 
 
 def ratio(over: float, under: float) -> float | None:
+    """Divide; None if the denominator is 0."""
     return over / under if under else None
 
 
@@ -51,18 +52,19 @@ class PathEnd(NamedTuple):
 
 
 def path_end(record: Round) -> PathEnd:
+    """Return how the path of a round ended."""
     return PathEnd(len(record.accepted), record.tested, record.shape.depth, record.cut)
 
 
 def acceptance_by_position(rounds: Iterable[Round]) -> list[Position]:
-    """[i] is position i + 1. Every round that drafted counts for all positions; positions beyond
-    its draft count as not accepted. A round cut by the answer's end counts as far as it was
-    accepted."""
+    """Count acceptance by position of the path; [i] is position i + 1. Every round that drafted
+    counts for all positions; positions beyond its draft count as not accepted. A round cut by the
+    answer's end counts as far as it was accepted."""
     return positions(Counter(map(path_end, rounds)))
 
 
 def positions(ends: Mapping[PathEnd, int]) -> list[Position]:
-    """`acceptance_by_position` of so many rounds with each end."""
+    """Count `acceptance_by_position` of so many rounds with each end."""
     drafting = [(end, count) for end, count in ends.items() if end.drafted]
     depths = (end.accepted if end.cut else end.drafted for end, _ in drafting)
     found = [Position() for _ in range(max(depths, default=0))]

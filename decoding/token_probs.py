@@ -31,8 +31,8 @@ DIGITS = 6  # significant digits of float32
 def with_probabilities(
     record: Round, draft: Draft, logits: Tensor, draws: Tensor | None, params: Params
 ) -> Round:
-    """The round with its probabilities filled in (see `Round`). `logits` [n, V] are the target's,
-    `draws` [n-1] the numbers that a sampled chain was tested with. One transfer from the device."""
+    """Fill in the round's probabilities (see `Round`). `logits` [n, V] are the target's, `draws`
+    [n-1] the numbers that a sampled chain was tested with. One transfer from the device."""
     sampling = params.sampling
     own = None if record.cut else (record.last_node, record.emitted[-1])
     parents = draft.tree.tensors.parents
@@ -77,7 +77,8 @@ def with_probabilities(
 
 @torch.inference_mode()
 def score_first_token(logits: Tensor, token: int, sampling: SamplingParams) -> TokenProbs:
-    """Probabilities at the position of `token`, the answer's first, from its `logits` [1, V]."""
+    """Compute the probabilities at the position of `token`, the answer's first, from its `logits`
+    [1, V]."""
     before, after = logits.float().log_softmax(-1), probabilities(logits, sampling)
     columns = _outlook(before, after)
     columns["own"] = torch.stack([before[0, token].exp(), after[0, token]])
@@ -94,10 +95,10 @@ def score_answer(
     params: Sequence[Params],
     cancelled: Callable[[], bool] = lambda: False,
 ) -> tuple[TokenProbs, list[Round]]:
-    """Probabilities of a finished answer: at its `first` token, and in those of its `rounds` that
-    have none. `params` are the settings of each round. The trees of many rounds are scored in one
-    pass, as branches of the chain that they committed. Raises InterruptedError when `cancelled()`
-    between two passes."""
+    """Compute the probabilities of a finished answer: at its `first` token, and in those of its
+    `rounds` that have none. `params` are the settings of each round. The trees of many rounds are
+    scored in one pass, as branches of the chain that they committed. Raises InterruptedError when
+    `cancelled()` between two passes."""
     cache = target.new_cache()
     sampling = params[0].sampling if params else SamplingParams()
     logits = target.prefill(cache, prompt, cancelled).logits

@@ -15,7 +15,7 @@ MEMORY_SHARE = 0.5  # of what is free, for the caches of a batch
 
 
 def mean_context(prompts: Iterable[Sequence[int]], answers: Iterable[Answer]) -> int:
-    """The mean number of tokens before a round."""
+    """Return the mean number of tokens before a round."""
     before = statistics.mean(map(len, prompts))
     return round(before + statistics.mean(len(answer.ids) for answer in answers) / 2)
 
@@ -28,7 +28,8 @@ def costs_that_fit(
     say: Callable[[str], None],
     patience: float = float("inf"),
 ) -> BatchCosts:
-    """`batch_costs` of one sequence, and of those of the `sizes` that fit into free memory."""
+    """Measure `batch_costs` of one sequence, and of those of the `sizes` that fit into free
+    memory."""
     target, room = models.target, MEMORY_SHARE * free_memory(models)
     fit = (size for size in sizes if batch_bytes(target, size, nodes, context) <= room)
     return batch_costs(target, sorted({1, *fit}), nodes, context, say, patience)

@@ -34,8 +34,8 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class RunAgain:
-    """Answer the last prompt once more, replacing its answers: with the draws of the seed, or
-    `redraw`."""
+    """Answer the last prompt once more, replacing its answers. The draws are those of the seed, or
+    new ones (`redraw`)."""
 
     redraw: bool = False
 
@@ -61,8 +61,9 @@ class AnswerSoFar:
 
 @dataclass(frozen=True, slots=True)
 class Continue:
-    """Go on with the last turn, which was stopped, with its `seed` in these `lanes`: after the
-    `answers` by lane, among which finished ones are compared with, or from the beginning."""
+    """Go on with the last turn, which was stopped, in these `lanes` and with its `seed`. A lane
+    goes on after its answer in `answers`, or begins if it has none there. Finished answers are
+    there to be compared with."""
 
     prompt_ids: tuple[int, ...]
     lanes: tuple[str, ...]
@@ -79,14 +80,15 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Make no more rounds, or continue."""
+    """Stop making rounds until the turn is continued, or continue it."""
 
     paused: bool
 
 
 @dataclass(frozen=True, slots=True)
 class StepRound:
-    """While paused: run exactly one round of the lane, unless it is done; None: of the next one."""
+    """Run exactly one round of the lane while paused, unless the lane is done. None: of the lane
+    whose round is next."""
 
     lane: str | None = None
 
@@ -106,21 +108,22 @@ class Resume:
 
 @dataclass(frozen=True, slots=True)
 class SetParams:
-    """The run's settings, from the next round of every lane on."""
+    """Change the run's settings, from the next round of every lane on."""
 
     params: Params
 
 
 @dataclass(frozen=True, slots=True)
 class SetSeed:
-    """The seed of all draws from the next run on."""
+    """Change the seed of all draws, from the next run on."""
 
     seed: int
 
 
 @dataclass(frozen=True, slots=True)
 class SetEnabled:
-    """Takes effect now for a running lane (it is stopped) and otherwise at the next run."""
+    """Switch a lane on or off. A running lane that is switched off stops now; everything else takes
+    effect at the next run."""
 
     lane: str
     enabled: bool
@@ -128,14 +131,16 @@ class SetEnabled:
 
 @dataclass(frozen=True, slots=True)
 class SetSchedule:
-    """race: all lanes advance together, the same time for each. fair: one after the other."""
+    """Choose how lanes take turns. race: all advance together, with the same time for each. fair:
+    one after the other."""
 
     schedule: Schedule
 
 
 @dataclass(frozen=True, slots=True)
 class RecordProbabilities:
-    """The rounds of these lanes, and of no others, carry probabilities from their next one on."""
+    """Record probabilities in the rounds of these lanes, and of no others, from their next round
+    on."""
 
     lanes: frozenset[str]
 
@@ -205,14 +210,14 @@ class StopAdvice:
 
 @dataclass(frozen=True, slots=True)
 class SetLeader:
-    """The lane whose answer the conversation continues from."""
+    """Choose the lane whose answer the conversation continues from."""
 
     lane: str
 
 
 @dataclass(frozen=True, slots=True)
 class AddLane:
-    """Add a lane after the lane `after`, or at the end; it takes part from the next run on. Its
+    """Add a lane after the lane `after`, or at the end. It takes part from the next run on. Its
     drafter is loaded if needed. Its name gets a number if it is taken."""
 
     spec: LaneSpec
@@ -221,7 +226,7 @@ class AddLane:
 
 @dataclass(frozen=True, slots=True)
 class RemoveLane:
-    """Takes effect at the next round: a running lane is stopped. The last lane stays."""
+    """Remove a lane at the next round; if it is running, it is stopped. The last lane stays."""
 
     lane: str
 
@@ -236,7 +241,7 @@ class SetOverrides:
 
 @dataclass(frozen=True, slots=True)
 class OpenModels:
-    """Load other models, with these lanes on them; the conversation is forgotten. If they can't be
+    """Load other models, with these lanes on them. The conversation is forgotten. If they can't be
     loaded, the previous ones come back."""
 
     options: ModelOptions
@@ -245,7 +250,7 @@ class OpenModels:
 
 @dataclass(frozen=True, slots=True)
 class SetLanes:
-    """All lanes in their order: missing ones are created, others removed. Existing ones keep their
+    """Replace the list of lanes: missing ones are created, others removed. Existing ones keep their
     overrides."""
 
     specs: tuple[LaneSpec, ...]

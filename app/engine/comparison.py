@@ -26,8 +26,8 @@ class Baseline:
         return None if own is None or base is None else ratio(own, base)
 
     def compare(self, lane: LaneResult) -> dict[str, Any]:
-        """As `compare`; {} unless both lanes are greedy and on the target. A server's answer has no
-        ids, so its text is compared."""
+        """Compare a lane's answer with this one, as `compare` does; {} unless both lanes are greedy
+        and on the target. A server's answer has no ids, so its text is compared."""
         rules = {self._rule(lane), self._rule(self._lane)}
         if lane.spec.endpoint is not None and None not in rules:
             return {"same_text": lane.text == self._lane.text}
@@ -41,10 +41,10 @@ class Baseline:
 
 
 def sampling_rule(lane: Lane, own: Params) -> SamplingParams | None:
-    """The rule that chooses a lane's next tokens under its `own` settings: lanes with the same rule
-    and seed should give the same tokens. None if they depend on more than the target's draws: on
-    sampled drafts, or typical acceptance. None in half precision as well, where rounding differs
-    between batch shapes and equal draws soon diverge."""
+    """Return the rule that chooses a lane's next tokens under its `own` settings: lanes with the
+    same rule and seed should give the same tokens. None if they depend on more than the target's
+    draws: on sampled drafts, or typical acceptance. None in half precision as well, where rounding
+    differs between batch shapes and equal draws soon diverge."""
     if own.sampling.greedy:
         return own.sampling.greedy_rule
     alone = not lane.strategy.samples_drafts and own.acceptance == "exact"
@@ -58,10 +58,10 @@ def compare(
     cancelled: Callable[[], bool] = lambda: False,
     greedy: bool = True,
 ) -> dict[str, Any]:
-    """Whether two answers have the same ids; else the index of the first difference, and how far
-    apart the target's logits of the two tokens are there. That gap is None if one answer has no
-    token there, if `cancelled`, where it can't be computed (it takes a second cache), and for draws
-    and penalized logits, where it is no sign of a tie."""
+    """Compare two answers: whether they have the same ids, else the index of the first difference,
+    and how far apart the target's logits of the two tokens are there. That gap is None if one
+    answer has no token there, if `cancelled()`, where it can't be computed (it takes a second
+    cache), and for draws and penalized logits, where it is no sign of a tie."""
     at = first_divergence(lane, base)
     gap = None
     if greedy and at is not None and at < min(len(lane.ids), len(base.ids)):
@@ -72,8 +72,8 @@ def compare(
 
 
 def first_divergence(lane: LaneResult, reference: LaneResult) -> int | None:
-    """Index of the first token that differs or that only one side has; None if there is none. An
-    answer cut off by the length limit is only compared up to its end."""
+    """Find the index of the first token that differs or that only one side has; None if there is
+    none. An answer cut off by the length limit is only compared up to its end."""
     for i, (a, b) in enumerate(zip(lane.ids, reference.ids, strict=False)):
         if a != b:
             return i

@@ -35,9 +35,9 @@ def lane_contestant(
     tokens: int | None = None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Contestant:
-    """`lane` with the settings of `spec`. Contestants may share a lane, and so the prompt's rows in
-    its cache. An answer ends after about `tokens`, if given. Raises InterruptedError when
-    `cancelled`."""
+    """Make `lane` answer with the settings of `spec`. Contestants may share a lane, and so the
+    prompt's rows in its cache. An answer ends after about `tokens`, if given. Raises
+    InterruptedError when `cancelled()`."""
 
     def answer(ids: Sequence[int], index: int) -> Answer:
         lane.spec = spec
@@ -51,7 +51,8 @@ def lane_contestant(
 def decoder_contestant(
     decoder: Decoder, params: Params, stop: Stop, before: Callable[[int], None]
 ) -> Contestant:
-    """A decoder without a lane. `before` is called with the index of the prompt to answer."""
+    """Make a decoder answer, without a lane. `before` is called with the index of the prompt to
+    answer."""
 
     def answer(ids: Sequence[int], index: int) -> Answer:
         before(index)
@@ -68,8 +69,8 @@ def simulated_contestants(
     acceptances: Sequence[float],
     prompts: Sequence[Sequence[int]],
 ) -> dict[str, Contestant]:
-    """Drafters that know the target's answers to `prompts`, and are right as often as `acceptances`
-    say."""
+    """Make drafters that know the target's answers to `prompts`, and are right as often as
+    `acceptances` say."""
     if not acceptances:
         return {}
     plain = Decoder(models.target)
@@ -91,7 +92,7 @@ def simulated_contestants(
 
 
 def server_contestant(lane: ServerLane, questions: Sequence[Question]) -> Contestant:
-    """A server. It takes text: the prompt's index selects one of the `questions`."""
+    """Make a server answer. It takes text: the prompt's index selects one of the `questions`."""
 
     def answer(ids: Sequence[int], index: int) -> Answer:
         lane.generate(questions[index])
@@ -108,9 +109,9 @@ def answer_in_turn(
     before: Callable[[int], None] = lambda number: None,
     failed: dict[str, str] | None = None,
 ) -> dict[str, Answer]:
-    """All contestants' answers to one prompt; `turn` rotates their order. `before` is called
-    before each answer, with its number, from 1. Where `failed` is given, what a contestant raises
-    is added to it, and those in it are not asked again; InterruptedError, from one that was
+    """Collect all contestants' answers to one prompt; `turn` rotates their order. `before` is
+    called before each answer, with its number, from 1. Where `failed` is given, what a contestant
+    raises is added to it, and those in it are not asked again; InterruptedError, from one that was
     cancelled, is always raised."""
     names = list(contestants)
     first = turn % len(names)

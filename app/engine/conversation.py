@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # these import torch; they are imported on the worker's threa
 
 
 class ConversationTooLong(InputError):
-    """With this question, which may have room in a new one."""
+    """The conversation is too long with this question, which may have room in a new one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,20 +44,20 @@ class Conversation:
         self.turns, self.context = turns, None
 
     def before(self, turn: Turn) -> tuple[Turn, ...]:
-        """The turns before this one. If it is the last one, run again, its old answers are left
-        out."""
+        """Return the turns before this one. If it is the last one, run again, its old answers are
+        left out."""
         again = self.turns and self.turns[-1].run in (turn.run, turn.replaces)
         return self.turns[:-1] if again else self.turns
 
     def stop(self, models: LoadedModels | None) -> Stop:
-        """What ends an answer here; servers get it with the question."""
+        """Return what ends an answer here; servers get it with the question."""
         from decoding.tokenizing.stopping import Stop
 
         config = self._config
         return models.stop(config.ignore_eos, config.stop_texts) if models else Stop()
 
     def encode(self, before: Sequence[Turn], prompt: str, models: LoadedModels | None) -> list[int]:
-        """The ids of a prompt after the turns `before`; none if only servers answer. Raises
+        """Encode a prompt after the turns `before`; no ids if only servers answer. Raises
         InputError if the context is too short for them, or the model lacks one of the ids."""
         from decoding.prefill import require_known_ids, require_room
 
@@ -76,7 +76,8 @@ class Conversation:
         return ids
 
     def messages(self, before: Sequence[Turn], prompt: str) -> list[dict[str, str]]:
-        """The turns `before`, as the leading lane answered them, and the new prompt."""
+        """Return the messages of the turns `before`, as the leading lane answered them, and of the
+        new prompt."""
         system = self._config.system
         messages = [{"role": "system", "content": system}] if system else []
         for turn in before:
@@ -84,11 +85,11 @@ class Conversation:
         return [*messages, {"role": "user", "content": prompt}]
 
     def leader_of(self, turn: Turn) -> str | None:
-        """The lane whose answer the conversation continues."""
+        """Return the lane whose answer the conversation continues."""
         return answering_lane(turn, self._mailbox.leader)
 
     def prompts(self, examples: Sequence[str], models: LoadedModels) -> list[list[int]]:
-        """The ids of each turn's prompt with its history; of the `examples` if there is no turn."""
+        """Encode each turn's prompt with its history, or the `examples` if there is no turn."""
         if not self.turns:
             return [self.encode((), prompt, models) for prompt in examples]
         return [
@@ -97,8 +98,8 @@ class Conversation:
         ]
 
     def last_context(self, models: LoadedModels | None) -> PromptContext:
-        """The context of the last turn; of a resumed conversation, as if its last prompt were run
-        again. Raises InputError if there is no turn."""
+        """Return the context of the last turn; of a resumed conversation, as if its last prompt
+        were run again. Raises InputError if there is no turn."""
         if self.context is not None:
             return self.context
         if not self.turns:
@@ -108,8 +109,8 @@ class Conversation:
 
 
 def messages_of(turn: Turn, leader: str | None) -> list[dict[str, str]]:
-    """The question and the answer that the conversation continues. Neither if the turn was stopped
-    before the first token: templates refuse two questions in a row."""
+    """Return the question and the answer that the conversation continues. Neither if the turn was
+    stopped before the first token: templates refuse two questions in a row."""
     lane = answering_lane(turn, leader)
     if lane is None:
         return []
@@ -118,6 +119,6 @@ def messages_of(turn: Turn, leader: str | None) -> list[dict[str, str]]:
 
 
 def answering_lane(turn: Turn, leader: str | None) -> str | None:
-    """The leader, or the first lane with an answer if the leader has none."""
+    """Return the leader, or the first lane with an answer if the leader has none."""
     names = (leader or "", *turn.answers)
     return next((name for name in names if turn.answers.get(name)), None)

@@ -58,6 +58,8 @@ class Timed:
 
 @dataclass(frozen=True, slots=True)
 class Loading:
+    """A step of loading: what is loaded now, and how far all of it is."""
+
     what: str
     fraction: float | None  # None: not known
 
@@ -221,6 +223,8 @@ class Finished(Timed):
 
 @dataclass(frozen=True, slots=True)
 class RunFinished(Timed):
+    """The turn has ended; `stopped` if some of its lanes had not finished."""
+
     run: int
     stopped: bool
     memory: Memory | None = None

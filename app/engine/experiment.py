@@ -54,10 +54,10 @@ def candidates(
     sweep: Sweep | None = None,
     chosen: Set[str] = frozenset(),
 ) -> list[Candidate]:
-    """Each of the `lanes` with several values of the `TUNED` settings, unless it overrides one of
-    them or one was `chosen` for all lanes, or with the values of a `sweep`; at each of the
-    `temperatures`, or at that of `params` and the lanes. There is a baseline for each temperature.
-    Raises InputError if no lane drafts."""
+    """List what to measure: each of the `lanes` with several values of the `TUNED` settings, unless
+    it overrides one of them or one was `chosen` for all lanes, or with the values of a `sweep`; at
+    each of the `temperatures`, or at that of `params` and the lanes. There is a baseline for each
+    temperature. Raises InputError if no lane drafts."""
     missing = models.why_missing(lanes)
     able = [spec for spec in lanes if spec.name not in missing]
     if sweep:
@@ -80,8 +80,8 @@ def candidates(
 
 
 def present_and_free(lanes: Sequence[LaneSpec], params: Params) -> list[LaneSpec]:
-    """Each lane with its present settings, and without overrides of the `TUNED` ones, so that these
-    are varied. Overrides of the temperature are dropped. `params`: the run's settings."""
+    """List each lane with its present settings, and without overrides of the `TUNED` ones, so that
+    these are varied. Overrides of the temperature are dropped. `params`: the run's settings."""
     run, found = flat(params), list[LaneSpec]()
     for spec in lanes:
         own = {n: value for n, value in spec.overrides.items() if value != run[n]}
@@ -149,14 +149,14 @@ class Experiment:
     complete: bool = field(default=False, init=False)
 
     def run(self) -> Outcome:
-        """Raises InputError as `compete` does."""
+        """Measure, and return the outcome. Raises InputError as `compete` does."""
         self.compete()
         return self.outcome()
 
     def compete(self) -> list[Candidate]:
-        """The best of each kind, measured with full answers; if it is ended before all had some,
-        with short ones. Raises InputError if the model's context is too short, or if the target
-        alone fails: there is nothing to compare with."""
+        """Find the best of each kind, measured with full answers; if it is ended before all had
+        some, with short ones. Raises InputError if the model's context is too short, or if the
+        target alone fails: there is nothing to compare with."""
         if self.models.context <= PROMPT:
             raise InputError(
                 f"the model's context, {self.models.context} tokens, is too short for this"
@@ -179,7 +179,7 @@ class Experiment:
         return self._best
 
     def outcome(self) -> Outcome:
-        """What `compete` has measured, also if it was interrupted when it was `ready`."""
+        """Return what `compete` has measured, also if it was interrupted when it was `ready`."""
         finalists = self._best
         seconds = time.perf_counter() - self.begun
         context = mean_context(self.prompts, [a for each in finalists for a in each.answers])
@@ -200,7 +200,7 @@ class Experiment:
 
     @contextmanager
     def _until_ended(self) -> Iterator[None]:
-        """What is done in it may be ended once there is something to compare."""
+        """Accept that the block is ended early, once there is something to compare."""
         try:
             yield
         except InterruptedError:
@@ -362,7 +362,7 @@ class Experiment:
 
 
 def _recorded(candidate: Candidate, contestant: Contestant) -> Contestant:
-    """Its answers are the candidate's at once."""
+    """Wrap a contestant so that its answers are added to the candidate at once."""
 
     def answer(ids: Sequence[int], index: int) -> Answer:
         candidate.answers.append(contestant(ids, index))
@@ -377,16 +377,18 @@ def _tokens_that_fit(seconds: float, answers: int, token_seconds: float) -> int:
 
 
 def _lane_key(kind: CandidateKind) -> CandidateKind:
-    """The same for all temperatures and rules of acceptance."""
+    """Return the key of the lane for a kind: the same for all temperatures and rules of
+    acceptance."""
     return kind._replace(temperature=0.0, lossy=False)
 
 
 def kinds(among: Sequence[Candidate]) -> list[CandidateKind]:
+    """List the different kinds among the candidates, in order."""
     return list(dict.fromkeys(each.kind for each in among))
 
 
 def best_of_each_kind(screened: Sequence[Candidate]) -> list[Candidate]:
-    """The fastest of those that were screened to the end."""
+    """Return the fastest of each kind among those that were screened to the end."""
     found = []
     for kind in kinds(screened):
         alike = [each for each in screened if each.kind == kind]

@@ -17,7 +17,7 @@ from decoding.model.prefix import common_prefix
 def full_precision_references(
     lanes: Sequence[AnyLane], models: LoadedModels | None
 ) -> list[tuple[Lane, Lane]]:
-    """Each lane with a reference whose cache is not reduced; none without --kv-cache."""
+    """Make a reference for each lane, whose cache is not reduced; none without --kv-cache."""
     if models is None or models.target.kv_cache == "none":
         return []
     target = models.target

@@ -198,7 +198,7 @@ class Lanes:
         return self.models is not None or spec.endpoint is not None
 
     def _create(self, spec: LaneSpec) -> AnyLane:
-        """A lane of any strategy; its drafter is loaded now unless it already is."""
+        """Make a lane of any strategy; its drafter is loaded now unless it already is."""
         if spec.endpoint is not None:
             return self._server_lane(spec)
         assert self.models is not None

@@ -37,6 +37,7 @@ class Load:
         return sum(answer.tokens for answer in self.answers)
 
     def document(self) -> dict[str, Any]:
+        """Return the load's part of a JSON document."""
         times = [answer.ttft_seconds for answer in self.answers if answer.tokens]
         quantiles = numpy.percentile(times, PERCENTILES).tolist() if times else [None] * 3
         names = [f"p{percentile}" for percentile in PERCENTILES]

@@ -54,11 +54,13 @@ class Mailbox:
         self.events: deque[Event] = deque()  # to be read
 
     def emit(self, event: Event) -> None:
+        """Add an event for the caller, with the time if it has one."""
         if isinstance(event, Timed):
             event = replace(event, at=time.perf_counter())
         self.events.append(event)
 
     def drain(self) -> list[Event]:
+        """Return all events since the last call, oldest first."""
         return [self.events.popleft() for _ in range(len(self.events))]
 
     def begin_turn(self, turn: Turn | Continue) -> None:
@@ -115,21 +117,21 @@ class Mailbox:
             self.wake.notify()
 
     def is_advising(self, request: StartAdvice) -> bool:
-        """True while `request` is still pending and no other work is."""
+        """Return whether `request` is still pending and no other work is."""
         return self.advice is request and not (self.closed or self._waiting())
 
     def is_computing(self, request: ComputeProbabilities) -> bool:
-        """True while `request` is the first of `probabilities`, and there is no other work."""
+        """Return whether `request` is the first of `probabilities`, and there is no other work."""
         return self.is_first(request) and not (self.closed or self.has_urgent_work)
 
     def is_first(self, request: ComputeProbabilities) -> bool:
-        """Whether `request` has not been dropped: new ones are put behind it. Answers are too large
-        to be compared."""
+        """Return whether `request` has not been dropped: new ones are put behind it. Answers are
+        too large to be compared."""
         with self.wake:
             return bool(self.probabilities) and self.probabilities[0] is request
 
     def is_sole_request(self, request: StartSamplingTest, running: bool) -> bool:
-        """True while `request` is still the only pending work. During a paused turn (`running`)
+        """Return whether `request` is still the only pending work. During a paused turn (`running`)
         lane changes that are queued for its end do not count."""
         goes_on = not self.paused or self.steps or self.lanes_changed
         if goes_on if running else self._waiting():

@@ -15,7 +15,8 @@ from app.models.loaded import LoadedModels
 
 
 def weights(models: LoadedModels | None) -> dict[str, int]:
-    """Bytes by model; weights that a drafter shares with the target count for the target."""
+    """Count the bytes of each model; weights that a drafter shares with the target count for the
+    target."""
     if models is None:
         return {}
     found = {"target": models.target, **models.drafters}
@@ -26,7 +27,7 @@ def weights(models: LoadedModels | None) -> dict[str, int]:
 
 
 def memory(models: LoadedModels | None, lanes: Iterable[AnyLane]) -> Memory:
-    """The memory in use now. Does not wait for any device."""
+    """Measure the memory in use now, without waiting for any device."""
     local = [lane for lane in lanes if isinstance(lane, Lane) and lane.available]
     return Memory(
         process=psutil.Process().memory_info().rss,

@@ -9,8 +9,8 @@ BESIDE = 0.5  # part of a lane's decoding time
 
 
 def metrics_of(stats: Stats, tokens: int, passes: int, baseline: float | None) -> Metrics:
-    """`tokens` includes the prefill's, `passes` are the target's; `baseline` is the tok/s of the
-    autoregressive lane in the same run."""
+    """Compute a lane's metrics. `tokens` includes the prefill's, `passes` are the target's;
+    `baseline` is the tok/s of the autoregressive lane in the same run."""
     speed = stats.tokens_per_second
     return Metrics(
         tokens=tokens,
@@ -29,8 +29,8 @@ def metrics_of(stats: Stats, tokens: int, passes: int, baseline: float | None) -
 
 
 def concurrent_baseline_speed(baseline: Stats, lane: Stats) -> float | None:
-    """The tok/s of the autoregressive lane so far, now that `lane` has ended: in a race that is the
-    time in which both ran. What the machine does later would count against only one of them.
+    """Return the tok/s of the autoregressive lane so far, now that `lane` has ended: in a race that
+    is the time in which both ran. What the machine does later would count against only one of them.
 
     None if it has decoded for much less time than `lane`, as one after the other.
     """

@@ -15,8 +15,8 @@ if TYPE_CHECKING:  # these import torch, which a session with only servers does 
 
 
 def free_lane_caches(lane: Lane) -> str:
-    """Free the lane's caches, and return a line on what would fit now. The error must be gone by
-    then: its traceback holds tensors."""
+    """Free the lane's caches, and return a line on what would fit now. Call it once the error is
+    gone, as its traceback holds tensors."""
     rows, held = lane.cached_rows, lane.cache_bytes
     lane.free_caches()
     gc.collect()
@@ -45,7 +45,7 @@ def empty_device_caches() -> None:
 
 
 def free_memory(models: LoadedModels) -> int:
-    """Free bytes on the target's device."""
+    """Return the free bytes on the target's device."""
     import torch
 
     if models.on_gpu:

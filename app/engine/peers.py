@@ -54,8 +54,8 @@ def _draft_source(settings: Settings) -> str:
 def peer_contestants(
     settings: Settings, models: LoadedModels, peers: Sequence[Peer]
 ) -> dict[str, Contestant]:
-    """`generate` with the target's weights, its own attention and its own cache; `check_peers` has
-    passed the settings. Raises InputError."""
+    """Make contestants of `generate` with the target's weights, its own attention and its own
+    cache; `check_peers` has passed the settings. Raises InputError."""
     if not peers:
         return {}
     assistant = None

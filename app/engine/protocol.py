@@ -15,10 +15,11 @@ class Engine(Protocol):
         """Begin loading on the engine's own thread. After a failure or an exit: start again with
         everything that was sent before, and continue the conversation."""
 
-    def send(self, command: Command) -> None: ...
+    def send(self, command: Command) -> None:
+        """Pass a command on; its effects come back as events."""
 
     def drain(self) -> list[Event]:
-        """All events since the last call, oldest first."""
+        """Return all events since the last call, oldest first."""
 
     def close(self) -> None:
         """End the thread as soon as it can; never waits."""

@@ -45,10 +45,9 @@ class StartState:
 def compare_with_target(
     lane: Lane, state: StartState, repetitions: int, cancelled: Callable[[], bool]
 ) -> Iterator[SamplingTest]:
-    """Yields progress now and then, and at the end the p-value. Stops early when `cancelled()`.
-    Does not change the lane: it shares only the weights with it. Raises InputError if there is
-    nothing to compare.
-    """
+    """Compare a lane's draws with plain sampling; yields progress now and then, and at the end the
+    p-value. Stops early when `cancelled()`. Does not change the lane: it shares only the weights
+    with it. Raises InputError if there is nothing to compare."""
     models, spec = lane.models, lane.spec
     if not lane.strategy.on_target:
         raise InputError(
@@ -132,10 +131,10 @@ def _text(side: _Side, ids: Ids) -> str:
 
 
 def same_source(a: Counter[Ids], b: Counter[Ids]) -> float | None:
-    """The p-value of a chi-square test that the draws `a` and `b`, equally many, have the same
-    distribution; None if there are no two cells to compare. Outcomes too rare for a cell of their
-    own are merged by common prefix, at last by their second token: the first is the prefill's,
-    which no strategy drafts."""
+    """Return the p-value of a chi-square test that the draws `a` and `b`, equally many, have the
+    same distribution; None if there are no two cells to compare. Outcomes too rare for a cell of
+    their own are merged by common prefix, at last by their second token: the first is the
+    prefill's, which no strategy drafts."""
     cells: list[tuple[int, int]] = []
     counts = {ids: (a[ids], b[ids]) for ids in a.keys() | b.keys()}
     for length in reversed(range(max(map(len, counts)))):

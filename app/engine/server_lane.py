@@ -127,11 +127,11 @@ class ServerLane:
         return f"{first}{server.endpoint.url}, {where}{more}; settings act from its next request"
 
     def effective_params(self, params: Params) -> Params:
-        """The run's settings with the lane's overrides."""
+        """Return the run's settings with the lane's overrides."""
         return with_settings(params, self.spec.overrides)
 
     def fresh_copy(self) -> ServerLane:
-        """A lane for another answer of the same server, at the same time."""
+        """Make a lane for another answer of the same server, at the same time."""
         return ServerLane(self.spec, self.loop_thread, self.server)
 
     def fetch_info(self) -> Future[ServerInfo]:
@@ -178,8 +178,8 @@ class ServerLane:
         return not self.arrived and time.perf_counter() - self._heard_at > SILENT_SECONDS
 
     def receive(self) -> list[Arrival]:
-        """What has arrived. If the answer failed, raises ServerError after everything before the
-        failure has been taken."""
+        """Return what has arrived. If the answer failed, raises ServerError after everything before
+        the failure has been taken."""
         assert self._answer is not None
         ended = self._answer.done()  # read before the pieces: none arrives afterwards
         arrivals = []
@@ -216,7 +216,8 @@ class ServerLane:
         return Arrival(TokenEvent(PIECE, piece.text, TokenFate.PLAIN, index), record)
 
     def generate(self, question: Question, cancelled: Callable[[], bool] = lambda: False) -> None:
-        """A whole answer. Raises InputError, ServerError, and InterruptedError when `cancelled`."""
+        """Get a whole answer. Raises InputError, ServerError, and InterruptedError when
+        `cancelled()`."""
         if not question.messages:
             raise InputError("a server takes text, not input_ids")
         more: SimpleQueue[None] = SimpleQueue()
@@ -240,5 +241,5 @@ class ServerLane:
 
 
 def served_model(lanes: Sequence[ServerLane]) -> str:
-    """The name of the first known model, for a session without local models."""
+    """Return the name of the first known model, for a session without local models."""
     return next((lane.server.model for lane in lanes if lane.server.model), lanes[0].spec.name)

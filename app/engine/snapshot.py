@@ -51,6 +51,7 @@ class SessionSnapshot:
         self._at = 0.0  # time of the last event, on the session's clock
 
     def apply_command(self, command: Command) -> None:
+        """Follow a command that is sent to the session."""
         match command:
             case commands.Run(prompt):
                 self._prompt = prompt
@@ -88,6 +89,7 @@ class SessionSnapshot:
                 self._turns = []
 
     def apply_events(self, events: Iterable[Event]) -> None:
+        """Follow events of the session."""
         for event in events:
             self._apply_event(event)
 
@@ -135,8 +137,9 @@ class SessionSnapshot:
                 self._advising = False
 
     def closing_events(self, why: str) -> Iterator[Event]:
-        """The events that a session which has exited still owes: the running turn ends as if it
-        had been stopped, a prompt without a turn is rejected, a sampling test or advice fails."""
+        """Yield the events that a session which has exited still owes: the running turn ends as if
+        it had been stopped, a prompt without a turn is rejected, a sampling test or advice
+        fails."""
         if self._turn is not None:
             for lane in sorted(self._answering):
                 yield Finished(lane, "error", why, at=self._at)
@@ -149,7 +152,7 @@ class SessionSnapshot:
             yield Advice(note=why)
 
     def to_commands(self) -> Iterator[Command]:
-        """What to send to a new session for `options` and `specs` before it is opened."""
+        """Yield what to send to a new session for `options` and `specs` before it is opened."""
         yield from self._settings.values()
         yield from self._enabled.values()
         if self._seed is None:  # it is that of the configuration

@@ -24,14 +24,14 @@ class TokenEvents:
         self.shown = ""
 
     def first(self, token: int) -> TokenEvent:
-        """The prefill's token."""
+        """Make the event of the prefill's token."""
         event = TokenEvent(token, self._detokenizer.push(token), TokenFate.FIRST, -1)
         self.shown = event.text
         return event
 
     def of_round(self, record: Round) -> list[TokenEvent]:
-        """The round's tokens: accepted drafts, then rejected ones, then the target's own. Must be
-        called once for every round, in order."""
+        """Make the events of a round's tokens: accepted drafts, then rejected ones, then the
+        target's own. Must be called once for every round, in order."""
         push, preview = self._detokenizer.push, self._detokenizer.preview
         events = []
         for node in (*record.accepted, *record.rejected_path):
@@ -57,8 +57,8 @@ class TokenEvents:
         return events
 
     def texts(self, ids: Iterable[int]) -> dict[int, str]:
-        """The text of each token if it came next, by id; the name of a special one. Must not be
-        called before the first token, where many tokenizers drop a leading space."""
+        """Return the text of each token if it came next, by id; of a special one its name. Must not
+        be called before the first token, where many tokenizers drop a leading space."""
         return {token: self._text(token) for token in sorted({*ids})}
 
     def _text(self, token: int) -> str:
@@ -67,12 +67,12 @@ class TokenEvents:
 
 
 def tokens_in(record: Round) -> set[int]:
-    """All token ids in a round's record, drafted or not."""
+    """Collect all token ids in a round's record, drafted or not."""
     pruned = (guess.token for guess in record.pruned)
     likely = (token for top in record.top for token, _, _ in top)
     return {*record.tokens, *record.chosen, *record.emitted, *pruned, *likely}
 
 
 def tokens_at(probs: TokenProbs | None) -> set[int]:
-    """The candidates for a token."""
+    """Collect the ids of the candidates for a token."""
     return {token for token, _, _ in probs.top} if probs else set()

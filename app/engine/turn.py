@@ -55,11 +55,10 @@ class TurnRunner:
             turn.ask(params)
 
     def due(self, schedule: Schedule, wanted: str | None = None) -> LaneTurn | None:
-        """The lane whose round is next; None if none runs or all wait for their servers. A server's
-        lane with arrivals goes first. Otherwise, in a race, it is the lane with the least decoding
-        time, so that all get the same and a disturbance slows down all; fair is one lane after the
-        other.
-        With `wanted`, only that lane."""
+        """Choose the lane whose round is next; None if none runs or all wait for their servers. A
+        server's lane with arrivals goes first. Otherwise, in a race, it is the lane with the least
+        decoding time, so that all get the same and a disturbance slows down all; fair is one lane
+        after the other. With `wanted`, only that lane."""
         going = [turn for turn in self._going if wanted in (None, turn.name)]
         if (arrived := next((turn for turn in going if turn.has_arrived), None)) is not None:
             return arrived
@@ -78,6 +77,7 @@ class TurnRunner:
         return [next(begun, waiting[0])] if waiting else []
 
     def has_arrived(self) -> bool:
+        """Return whether any server's lane has arrivals."""
         return any(turn.has_arrived for turn in self._going)
 
     def advance(self, turn: LaneTurn, params: Params) -> None:
@@ -104,11 +104,12 @@ class TurnRunner:
         return bool(going)
 
     def answers(self) -> dict[str, str]:
-        """Each lane's answer in this turn. Lanes that never began still hold their previous one."""
+        """Return each lane's answer in this turn. Lanes that never began still hold their previous
+        one."""
         return {turn.name: turn.lane.text for turn in self._turns if turn.started}
 
     def unfinished(self) -> dict[str, list[int]]:
-        """The ids so far of the lanes that have begun and not finished, by name."""
+        """Return the ids so far of the lanes that have begun and not finished, by name."""
         going = (turn for turn in self._turns if turn.started and turn.reason in (None, "stopped"))
         return {turn.name: list(turn.lane.ids) for turn in going}
 
@@ -126,8 +127,8 @@ def _spent(turn: LaneTurn) -> float:
 
 
 def answer_each(lanes: Sequence[AnyLane], task: Task) -> dict[str, str]:
-    """A turn without events: the lanes answer one after the other; the prompt is prefilled once for
-    all lanes on the target. Returns errors by lane; the other lanes go on."""
+    """Answer a turn without events: the lanes answer one after the other, and the prompt is
+    prefilled once for all lanes on the target. Returns errors by lane; the other lanes go on."""
     errors: dict[str, str] = {}
     for turn in (lane_turn(lane, task) for lane in lanes):
         try:
@@ -140,8 +141,8 @@ def answer_each(lanes: Sequence[AnyLane], task: Task) -> dict[str, str]:
 
 
 def answer_seed(seed: int, number: int, use: str = "") -> int:
-    """The seed of an answer, the same for all lanes: with equal draws they give equal answers,
-    unless their drafts are sampled. `number`: which turn or prompt it answers. Another `use` gives
-    independent draws."""
+    """Derive the seed of an answer, the same for all lanes: with equal draws they give equal
+    answers, unless their drafts are sampled. `number`: which turn or prompt it answers. Another
+    `use` gives independent draws."""
     digest = hashlib.sha256(f"{seed}/{number}/{use}".encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 1

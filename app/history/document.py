@@ -37,6 +37,7 @@ _FINISHED = TypeAdapter(Finished)
 
 
 def conversation_document(recording: Recording) -> dict[str, Any]:
+    """Export a recording as a JSON document."""
     loaded = recording.loaded
     assert loaded is not None
     return envelope(

@@ -29,11 +29,12 @@ SPEEDUP = (
 
 
 def number(value: float | None, form: str) -> str:
+    """Format a number; nothing if it is not known."""
     return "" if value is None else form.format(value)
 
 
 def unique_path(title: str, suffix: str, folder: Path | None = None) -> Path:
-    """A file in the working folder, named after the conversation, that does not exist yet."""
+    """Find a file in the working folder, named after the conversation, that does not exist yet."""
     words = " ".join(re.findall(r"\w+", title.lower()))
     short = shorten(words, SLUG_CHARACTERS, placeholder="") or words[:SLUG_CHARACTERS]
     stem, folder = short.replace(" ", "-") or "conversation", folder or Path.cwd()
@@ -45,8 +46,8 @@ def unique_path(title: str, suffix: str, folder: Path | None = None) -> Path:
 
 
 def markdown(recording: Recording, lanes: Collection[str] | None = None) -> str:
-    """Every turn: the prompt, a table of the lanes' metrics, and the answers; lanes with the same
-    answer share it. `lanes`: only these, because others have been removed."""
+    """Export every turn as Markdown: the prompt, a table of the lanes' metrics, and the answers;
+    lanes with the same answer share it. `lanes`: only these, because others have been removed."""
     loaded = recording.loaded
     assert loaded is not None
     facts = (loaded.target, loaded.hardware, f"seed {recording.seed}")
@@ -70,6 +71,7 @@ def markdown(recording: Recording, lanes: Collection[str] | None = None) -> str:
 
 
 def quoted(text: str) -> str:
+    """Quote a text in Markdown."""
     return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
 
 

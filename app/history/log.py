@@ -51,6 +51,7 @@ assert set(KINDS.values()) <= set(get_args(Event))
 
 
 def header(created: str, settings: dict[str, Any]) -> bytes:
+    """Make the first line of a log."""
     facts = {"log_version": LOG_VERSION, **envelope(created=created, settings=settings)}
     return _line("conversation", json.dumps(facts).encode())
 
@@ -68,7 +69,7 @@ def left_line(left: LeftWith) -> bytes:
 
 
 def event_line(event: Event) -> bytes | None:
-    """An event's line, None if it is not recorded. Metrics are left out: they follow from the
+    """Make an event's line, None if it is not recorded. Metrics are left out: they follow from the
     rounds."""
     name = _NAMES.get(type(event))
     if name is None:
@@ -84,7 +85,8 @@ def _line(name: str, value: bytes) -> bytes:
 
 
 def read_event(name: str, value: dict[str, Any]) -> Event:
-    """Raises pydantic's ValidationError, InputError for an unknown strategy."""
+    """Read an event from its line. Raises pydantic's ValidationError, InputError for an unknown
+    strategy."""
     if name == "round":
         value = value | {"metrics": NO_METRICS}
     elif name == "loaded":
@@ -100,15 +102,15 @@ def complete_lines(data: bytes) -> bytes:
 
 
 def size_of(data: bytes) -> int:
-    """The size of a log's complete lines, without those that name it: a name may be given at any
-    time, and is no part of what is undone."""
+    """Return the size of a log's complete lines, without those that name it: a name may be given at
+    any time, and is no part of what is undone."""
     lines = complete_lines(data).splitlines(keepends=True)
     return sum(len(line) for line in lines if not is_name_line(line))
 
 
 def cut_log(data: bytes, size: int) -> tuple[bytes, bytes]:
-    """A log as it was at an earlier `size_of`, but with its present name; and what is cut off. Of
-    one that is cut off as a whole nothing stays."""
+    """Cut a log to what it was at an earlier `size_of`, but with its present name; returns also
+    what is cut off. Of one that is cut off as a whole nothing stays."""
     if not size:
         return b"", data
     kept, cut, renamed = list[bytes](), list[bytes](), b""
@@ -124,8 +126,8 @@ def cut_log(data: bytes, size: int) -> tuple[bytes, bytes]:
 
 
 def last_lines(end: bytes, size: int) -> bytes | None:
-    """The last lines of a log, as many as have the `size`. `end` is its end, from any byte before
-    them on. None if one of them names the log, or no number of whole lines has that size."""
+    """Return the last lines of a log, as many as have the `size`. `end` is its end, from any byte
+    before them on. None if one of them names the log, or no number of whole lines has that size."""
     lines = end.splitlines(keepends=True)
     first = len(lines)
     while size > 0 and first:
@@ -141,12 +143,13 @@ def is_log(data: bytes) -> bool:
 
 
 def name_of(value: object) -> str:
-    """The name in a "name" line; "" if it is not a string."""
+    """Return the name in a "name" line; an empty one if it is not a string."""
     return value if isinstance(value, str) else ""
 
 
 def read_log(data: bytes, where: Path) -> Recording:
-    """Raises InputError naming the first line that is not understood."""
+    """Read the recording in a log. Raises InputError naming the first line that is not
+    understood."""
     recording: Recording | None = None
     for number, (name, value) in enumerate(_lines(complete_lines(data), where), 1):
         try:

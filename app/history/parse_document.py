@@ -22,7 +22,8 @@ Json = dict[str, Any]
 
 
 def read_recording(path: Path) -> Recording:
-    """Raises InputError: one line that says what is wrong with the file."""
+    """Read a recording from a file. Raises InputError: one line that says what is wrong with the
+    file."""
     try:
         data = read_bounded(path)
     except OSError as error:
@@ -37,7 +38,7 @@ def read_recording(path: Path) -> Recording:
 
 
 def read_document(document: Any, where: Path) -> Recording:
-    """The recording that a document was exported from. Raises InputError."""
+    """Read the recording that a document was exported from. Raises InputError."""
     replay = document.get("replay") if isinstance(document, dict) else None
     if not isinstance(replay, dict) or not isinstance(document.get("runs"), list):
         raise InputError(

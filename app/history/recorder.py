@@ -65,6 +65,7 @@ class Recorder:
         self._lock: BaseFileLock | None = None
 
     def record(self, events: Iterable[Event]) -> None:
+        """Append events to the log."""
         if not (data := b"".join(self._lines(events))):
             return
         try:
@@ -76,7 +77,7 @@ class Recorder:
             self._write(data)
 
     def store_of(self, path: Path) -> LogStore:
-        """Where a conversation of this session is."""
+        """Return where a conversation of this session is."""
         return self._unsaved if path in self._unsaved else self.store
 
     def cut(self, path: Path, size: int) -> bytes:
@@ -132,6 +133,7 @@ class Recorder:
                 self._write(left_line(left))
 
     def close(self) -> None:
+        """Close the file, and let other windows open it."""
         self._close_file()
         if self._lock is not None:
             self._lock.release()

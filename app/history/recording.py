@@ -142,7 +142,7 @@ class RecordedTurn:
         return {name: lane.text for name, lane in self.lanes.items() if lane.prefilled}
 
     def go_on(self, event: RunContinued) -> None:
-        """Events that follow come after those that are there. The machine may have been started
+        """Shift the events to come behind those that are there. The machine may have been started
         anew in between, and its clock with it."""
         *_, end = self.events()
         assert isinstance(end, RunFinished)
@@ -162,7 +162,7 @@ class RecordedTurn:
                 self.ended = event
 
     def events(self) -> Iterator[Event]:
-        """Its events in order, with the metrics of each moment."""
+        """Yield its events in order, with the metrics of each moment."""
         timed: list[Event] = [self.started]
         for lane in self.lanes.values():
             timed += [lane.prefilled] if lane.prefilled else []
@@ -190,6 +190,7 @@ class RunningMetrics:
         self._speeds: dict[str, float | None] = {}  # of the baseline beside each lane that ended
 
     def with_metrics(self, event: Event) -> Event:
+        """Add the metrics of its moment to an event, in order."""
         if isinstance(event, RoundFinished):
             self._sums[event.lane].add(event.round)
             self._speeds.pop(event.lane, None)  # it goes on after a stop
@@ -284,7 +285,7 @@ class Recording:
         return {name: LaneRecord(infos[name]) for name in names}
 
     def past(self) -> tuple[Turn, ...]:
-        """The conversation, for an engine that is to continue it."""
+        """Return the conversation for an engine that is to continue it."""
         return tuple(
             Turn(each.started.prompt, each.started.run, each.answers, each.started.replaces)
             for each in self.turns

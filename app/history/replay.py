@@ -120,7 +120,7 @@ class ReplayEngine:
 
 
 def timeline(turns: Sequence[RecordedTurn]) -> list[tuple[float, Event]]:
-    """When each event is due, in seconds from the start."""
+    """Compute when each event is due, in seconds from the start."""
     found: list[tuple[float, Event]] = []
     now = 0.0
     for turn in turns:
@@ -136,8 +136,8 @@ def timeline(turns: Sequence[RecordedTurn]) -> list[tuple[float, Event]]:
 
 
 def side_by_side(turn: RecordedTurn) -> RecordedTurn:
-    """The turn as if each lane had a machine of its own: all start decoding at once, and each round
-    is due at the lane's own decoding time."""
+    """Make the turn as if each lane had a machine of its own: all start decoding at once, and each
+    round is due at the lane's own decoding time."""
     lanes, last = {}, 0.0
     for name, lane in turn.lanes.items():
         now, steps = 0.0, []
@@ -153,7 +153,7 @@ def side_by_side(turn: RecordedTurn) -> RecordedTurn:
 
 
 def worked(event: Event) -> float:
-    """Seconds that the event itself took."""
+    """Return the seconds that the event itself took."""
     if isinstance(event, RoundFinished):
         return event.round.total_seconds
     return event.ttft_seconds if isinstance(event, Prefilled) else 0.0

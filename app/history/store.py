@@ -97,16 +97,17 @@ class Store:
         return lock
 
     def entries(self) -> list[Entry]:
-        """All conversations, newest first. Other files, and logs without a turn, are skipped."""
+        """List all conversations, newest first. Other files, and logs without a turn, are
+        skipped."""
         return _entries(self.folder.glob("*.jsonl"))
 
     def prompts(self) -> list[str]:
-        """The prompts of the newest conversations, the last one at the end."""
+        """List the prompts of the newest conversations, the last one at the end."""
         newest = sorted(self.folder.glob("*.jsonl"))[-RECENT:]  # the names begin with the time
         return [prompt for entry in reversed(_entries(newest)) for prompt in entry.prompts]
 
     def remembered(self, name: str) -> str:
-        """A text that was kept for the next start, or ""."""
+        """Return a text that was kept for the next start, or an empty one."""
         path = self.folder / name
         return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
 
@@ -118,13 +119,15 @@ class Store:
             (self.folder / name).unlink(missing_ok=True)
 
     def unsent(self) -> list[str]:
-        """The questions that waited when the app was left, and last what was in its prompt."""
+        """Return the questions that waited when the app was left, and last what was in its
+        prompt."""
         try:
             return _UNSENT.validate_json(self.remembered(UNSENT))
         except ValueError:  # there is none
             return []
 
     def keep_unsent(self, texts: Sequence[str]) -> None:
+        """Keep unsent questions for the next start."""
         self.remember(UNSENT, json.dumps(texts, ensure_ascii=False) if texts else "")
 
     def append_to(self, path: Path) -> BinaryIO:
@@ -136,7 +139,7 @@ class Store:
         return file
 
     def size(self, path: Path) -> int:
-        """The `size_of` a conversation's log."""
+        """Return the `size_of` a conversation's log."""
         return size_of(path.read_bytes())
 
     def cut(self, path: Path, size: int, present: int | None = None) -> bytes:
@@ -157,7 +160,7 @@ class Store:
         return cut
 
     def open(self, path: Path) -> Recording:
-        """Raises InputError if it is not a log."""
+        """Read a conversation. Raises InputError if it is not a log."""
         return read_log(path.read_bytes(), path)
 
     def rename(self, path: Path, name: str) -> None:
@@ -170,7 +173,7 @@ class Store:
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
     def delete(self, path: Path) -> bytes:
-        """Returns what was in it; nothing if somebody else was faster."""
+        """Delete it, and return what was in it; nothing if somebody else was faster."""
         with self._held(path):
             data = path.read_bytes() if path.exists() else b""
             path.unlink(missing_ok=True)

@@ -83,8 +83,8 @@ class AutoGamma:
         self._up = False
 
     def choose(self, ends_drafts: bool = False) -> int:
-        """From 0 (do not draft) to `MAX_GAMMA`, which is left to a drafter that knows the `costs`
-        and `ends_drafts` where going on does not pay."""
+        """Choose the next round's gamma: from 0 (do not draft) to `MAX_GAMMA`. A drafter that knows
+        the `costs` and `ends_drafts` where going on does not pay gets `MAX_GAMMA`."""
         if self._rounds < WARM_UP:
             return self._first
         due, best, most = self._plan
@@ -138,7 +138,8 @@ class AutoGamma:
         self._was_full = accepted == drafted > 0
 
     def speeds(self) -> list[float]:
-        """Expected tokens per second for each gamma from 0 up to what there is evidence for."""
+        """Estimate the tokens per second with each gamma, from 0 up to what there is evidence
+        for."""
         costs = self.costs = CostModel(
             robust_line(self._drafts or [(1, 0.0)], proportional=True),
             fit_verify(self._passes, self._measured),

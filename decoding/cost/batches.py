@@ -20,7 +20,7 @@ REPEATS = 3
 
 
 def batch_bytes(target: Target, sequences: int, nodes: float, context: int) -> int:
-    """Memory of a pass without the weights: mostly keys and values, and logits."""
+    """Estimate the memory of a pass without the weights: mostly keys and values, and logits."""
     rows = (context + nodes) * target.new_cache(1).nbytes
     return round(sequences * (rows + nodes * target.vocab_size * target.dtype.itemsize))
 
@@ -33,10 +33,11 @@ def batch_costs(
     progress: Callable[[str], None] = lambda text: None,
     max_pass_seconds: float = float("inf"),
 ) -> BatchCosts:
-    """For each of `batches` (numbers of sequences, ascending), passes after `context` tokens over
-    up to `nodes` nodes each. Measured on a lean forward, else estimated from one sequence. After a
-    pass longer than `max_pass_seconds` no larger ones are measured; batches without all sizes are
-    left out, except for the first. Sizes beyond the context are left out as well."""
+    """Time passes over each of `batches` (numbers of sequences, ascending), after `context` tokens
+    and with up to `nodes` nodes per sequence. The times are measured on a lean forward, else
+    estimated from one sequence. After a pass longer than `max_pass_seconds` no larger ones are
+    measured; batches without all sizes are left out, except for the first. Sizes beyond the context
+    are left out as well."""
     within = [size for size in SIZES if size <= target.context]
     sizes = [size for before, size in zip((0, *within), within, strict=False) if before < nodes]
     lean = target.lean
@@ -71,7 +72,7 @@ def batch_costs(
 def batch_pass_seconds(
     target: Target, lean: LeanForward, sequences: int, nodes: int, context: int
 ) -> float:
-    """Time of a pass over a chain of `nodes` nodes in each sequence."""
+    """Measure a pass over a chain of `nodes` nodes in each sequence, in seconds."""
     room = context + nodes
     # the values in the cache do not matter
     quantizer = KV_QUANTIZERS[target.kv_cache]

@@ -13,7 +13,7 @@ AHEAD = 8  # further drafts that are weighed: one more node may cost much, and t
 
 @dataclass(slots=True)
 class ChainLength:
-    """Says after each token of a greedy chain whether to draft another one.
+    """Decides after each token of a greedy chain whether to draft another one.
 
     Further drafts pay if the tokens that they may win, per second that they take, are more than
     those per second of the rounds so far: this maximizes the ratio of the sums of both. They can be
@@ -40,7 +40,7 @@ class ChainLength:
         self._chain, self._path = [], 1.0
 
     def goes_on(self, probability: float) -> bool:
-        """Whether another draft pays after one of this `probability`."""
+        """Return whether another draft pays after one of this `probability`."""
         self._chain.append(probability)
         self._path *= 1.0 - min(self._failures.estimate(1.0) * (1.0 - probability), 1.0)
         n = len(self._chain)

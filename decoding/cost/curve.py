@@ -31,8 +31,8 @@ class Curve:
 
 
 def monotone(points: Sequence[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
-    """The measured points (size, cost), sizes ascending, none above a larger size's: a larger pass
-    is never cheaper, and what disturbs the machine only adds."""
+    """Lower measured points (size, cost), sizes ascending, to the cost of any larger size: a larger
+    pass is never cheaper, and what disturbs the machine only adds."""
     costs = accumulate((cost for _, cost in reversed(points)), min)
     return tuple(zip((size for size, _ in points), reversed([*costs]), strict=True))
 
@@ -51,7 +51,7 @@ class BatchCosts:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """start + slope * x."""
+    """The line start + slope * x."""
 
     start: float
     slope: float
@@ -61,7 +61,7 @@ class Line:
 
 
 def medians(points: Iterable[tuple[float, float]]) -> list[Median]:
-    """The median y of each x among the points (x, y)."""
+    """Return the median y of each x among the points (x, y)."""
     groups: defaultdict[float, list[float]] = defaultdict(list)
     for x, y in points:
         groups[x].append(y)
@@ -69,7 +69,7 @@ def medians(points: Iterable[tuple[float, float]]) -> list[Median]:
 
 
 def robust_line(points: Iterable[tuple[float, float]], *, proportional: bool = False) -> Line:
-    """The least-squares line through the median y of each x, weighted by its number of `points`
+    """Fit the least-squares line through the median y of each x, weighted by its number of `points`
     (x, y); medians because interruptions of the machine are outliers. Raises ValueError without
     points."""
     return line_through(medians(points), proportional=proportional)
@@ -78,9 +78,9 @@ def robust_line(points: Iterable[tuple[float, float]], *, proportional: bool = F
 def line_through(
     found: Sequence[Median], *, proportional: bool = False, rising: bool = True
 ) -> Line:
-    """The least-squares line through medians, each weighted by its number of points. `rising`: the
-    slope is not negative, nor y at 0; otherwise no y between the points is below the lowest of the
-    medians. With a single x, y is constant, or `proportional` to x. Raises ValueError without
+    """Fit the least-squares line through medians, each weighted by its number of points. `rising`:
+    the slope is not negative, nor y at 0; otherwise no y between the points is below the lowest of
+    the medians. With a single x, y is constant, or `proportional` to x. Raises ValueError without
     medians."""
     if not found:
         raise ValueError("a line needs points")

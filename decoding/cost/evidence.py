@@ -39,7 +39,7 @@ class Moments:
         self.squares += off * (value - self.mean)
 
     def include(self, other: Moments, factor: float = 1.0) -> None:
-        """Add the values of another, each multiplied by `factor`."""
+        """Add another's values, each multiplied by `factor`."""
         count = self.count + other.count
         if count:
             off = factor * other.mean - self.mean
@@ -78,7 +78,8 @@ class Trees:
             self.full[nodes[-1], sizes[-1]] += 1
 
     def at(self, gamma: int, g: int) -> Counter[tuple[int, int]]:
-        """The trees by levels and nodes, made with `gamma`, truncated or continued to `g`."""
+        """Return the trees by levels and nodes, made with `gamma`, truncated or continued to
+        `g`."""
         if g <= gamma:
             return self.truncated[g]
         found = Counter({tree: n for tree, n in self.truncated[gamma].items() if tree[0] < gamma})
@@ -89,8 +90,8 @@ class Trees:
 
 @dataclass(slots=True)
 class Evidence:
-    """Of the rounds of some answers, in their order. Drafting is that of rounds with a draft and a
-    gamma above 0."""
+    """What is counted and timed in the rounds of some answers, added in their order. `drafting` is
+    that of rounds with a draft and a gamma above 0."""
 
     rounds: int = 0
     emitted: int = 0
@@ -149,7 +150,7 @@ class Evidence:
 
 
 def medians_by_size(samples: Sequence[Samples]) -> list[Median]:
-    """The medians of all samples together, by size."""
+    """Return the medians of all samples together, by size."""
     sizes = dict.fromkeys(size for each in samples for size in each)
     found: list[Median] = []
     for size in sizes:
@@ -159,8 +160,8 @@ def medians_by_size(samples: Sequence[Samples]) -> list[Median]:
 
 
 def median_of(parts: Sequence[Scaled]) -> float:
-    """The median of all values together, found by bisection: sorting would take as long as there
-    are values. There must be one."""
+    """Find the median of all values together, by bisection: sorting would take as long as there are
+    values. There must be one."""
     count = sum(len(values) for _, values in parts)
     return (_at_rank(parts, (count - 1) // 2) + _at_rank(parts, count // 2)) / 2
 

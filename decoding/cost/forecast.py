@@ -88,9 +88,9 @@ def forecast(
     at_once: bool = False,
     limit: int | None = None,
 ) -> Forecast | None:
-    """The forecast from a decoder's `run` and its rounds `before`, for each gamma up to the present
-    one, theirs and `MIN_LIMIT`, or up to `limit` if the drafter can go no further. None if too few
-    rounds drafted.
+    """Forecast a decoder's speed from its `run` and its rounds `before`, for each gamma up to the
+    present one, theirs and `MIN_LIMIT`, or up to `limit` if the drafter can go no further. None if
+    too few rounds drafted.
 
     It is of the run: the times are its own, the acceptance is shrunk towards that of all rounds. At
     the run's gamma it agrees with the measured `speed`, at 0 with `alone` (tokens per second);
@@ -139,7 +139,7 @@ def forecast(
 
 
 def tokens_per_round(before: Evidence, run: Evidence, most: int) -> list[float]:
-    """tau(g) for g from 0 to `most`."""
+    """Estimate tau(g) for g from 0 to `most`."""
     ends, after_full = before.ends + run.ends, before.ends_after_full + run.ends_after_full
     kinds = (ends - after_full, run.ends - run.ends_after_full), (after_full, run.ends_after_full)
     if any(sum(n for (_, g), n in some.items() if g) < MIN_ROUNDS for some, _ in kinds):
@@ -156,9 +156,9 @@ def tokens_per_round(before: Evidence, run: Evidence, most: int) -> list[float]:
 
 
 def _between(seconds: list[float], plain: float, ran: float) -> tuple[list[float], bool]:
-    """The modelled seconds of rounds by gamma, which are right at the gamma that `ran`, corrected
-    so that those without drafts take the measured `plain`; and whether they were about right there.
-    No round with drafts is quicker than one without."""
+    """Correct the modelled seconds of rounds by gamma, which are right at the gamma that `ran`, so
+    that those without drafts take the measured `plain`; and say whether they were about right
+    there. No round with drafts is quicker than one without."""
     wrong = plain / seconds[0]
     if not ran:
         return seconds, True
@@ -175,7 +175,8 @@ def _between(seconds: list[float], plain: float, ran: float) -> tuple[list[float
 
 
 def standard_error(ends: Ends, gamma: int) -> float:
-    """Of tau(gamma): of the mean of min(a, gamma) over the rounds with at least this gamma."""
+    """Estimate the standard error of tau(gamma): that of the mean of min(a, gamma) over the rounds
+    with at least this gamma."""
     lengths = Moments()
     for (accepted, asked), count in ends.items():
         if asked >= max(gamma, 1):
@@ -186,9 +187,9 @@ def standard_error(ends: Ends, gamma: int) -> float:
 def survival(
     ends: Ends, most: int, run: Ends | None = None, beyond: float | None = None
 ) -> list[float]:
-    """S(j) for j from 1 to `most`, from at least `MIN_ROUNDS` rounds with gamma > 0, shrunk from
-    those of the `run` towards all. After the last position that was tested often enough h is
-    `beyond`; None: as there."""
+    """Estimate S(j), the probability that j tokens are accepted, for j from 1 to `most`. Taken from
+    at least `MIN_ROUNDS` rounds with gamma > 0, and shrunk from those of the `run` towards all.
+    After the last position that was tested often enough h is `beyond`; None: as there."""
     beyond = _last_rate(ends, most) if beyond is None else beyond
     alive, path = 1.0, []
     for rate, of_run in zip(_rates(ends, most), _rates(run or Counter(), most), strict=True):
@@ -199,13 +200,14 @@ def survival(
 
 
 def _last_rate(ends: Ends, most: int) -> float:
-    """h at the last position that was tested often enough, with the prior: never certain."""
+    """Estimate h at the last position that was tested often enough, with the prior: never
+    certain."""
     tested = [rate for rate in _rates(ends, most) if rate.trials >= MIN_ROUNDS]
     return tested[-1].estimate(PRIOR_ACCEPTANCE) if tested else 0.0
 
 
 def _rates(ends: Ends, most: int) -> list[Rate]:
-    """h(i) by position, from the rounds that reached it."""
+    """Count h(i) by position, from the rounds that reached it."""
     rates = [Rate() for _ in range(most)]
     for (accepted, gamma), count in ends.items():
         for position in range(1, min(accepted + 1, gamma, most) + 1):
@@ -214,8 +216,8 @@ def _rates(ends: Ends, most: int) -> list[Rate]:
 
 
 def break_even(slowdown: float, gamma: int) -> float | None:
-    """The alpha with 1 + alpha + ... + alpha^gamma = `slowdown`, the time of a round over that of
-    one without drafts. None if it is above 1."""
+    """Find the alpha with 1 + alpha + ... + alpha^gamma = `slowdown`, the time of a round over that
+    of one without drafts. None if it is above 1."""
     if slowdown > gamma + 1:
         return None
     low, high = 0.0, 1.0
@@ -235,8 +237,8 @@ def _costs(
     pass_costs: Sequence[tuple[float, float]],
     at_once: bool,
 ) -> CostModel:
-    """By medians. What drafting took in rounds `before` is taken as if the machine had been as busy
-    as in the run: in proportion to the passes."""
+    """Fit the costs of rounds to medians. What drafting took in rounds `before` is taken as if the
+    machine had been as busy as in the run: in proportion to the passes."""
     passes = medians_by_size([run.passes, *(() if pass_costs else (o.passes for o in others))])
     verify = verify_through(passes, Curve(tuple(pass_costs)) if pass_costs else None)
     drafting = {levels: [(1.0, seconds)] for levels, seconds in run.drafting.items()}
@@ -254,8 +256,8 @@ def _costs(
 def _seconds(
     run: Evidence, before: Evidence, costs: CostModel, asked: Counter[int], most: int
 ) -> list[float]:
-    """[g]: expected seconds of a round with gamma g, from the drafts with the least gamma from g on
-    that there are."""
+    """Estimate the seconds of a round with each gamma g, by index, from the drafts with the least
+    gamma from g on that there are."""
     often = [g for g, count in asked.items() if count >= MIN_ROUNDS] or [*asked]
     expected = []
     for g in range(most + 1):

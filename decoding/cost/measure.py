@@ -20,8 +20,8 @@ LARGEST_READ = 1 << 30  # bytes, more than any cache holds
 
 
 def seconds(work: Callable[[], object], device: torch.device, repeats: int = REPEATS) -> float:
-    """The least time of `work` in `repeats` synchronized runs after a warm-up: disturbances only
-    add to it."""
+    """Measure the least time of `work` in `repeats` synchronized runs after a warm-up: disturbances
+    only add to it."""
     times = []
     for repeat in range(repeats + 1):
         begun = time.perf_counter()
@@ -33,9 +33,9 @@ def seconds(work: Callable[[], object], device: torch.device, repeats: int = REP
 
 
 def reading_seconds(nbytes: int, device: torch.device) -> float:
-    """Time to read so many bytes once, from memory or a cache that holds them: a lower bound for a
-    pass over weights of that size. Beside a large model there may be no room for as much again, so
-    no more than `LARGEST_READ` are read, several times."""
+    """Measure the time to read so many bytes once, from memory or a cache that holds them: a lower
+    bound for a pass over weights of that size. Beside a large model there may be no room for as
+    much again, so no more than `LARGEST_READ` are read, several times."""
     times = -(-nbytes // LARGEST_READ) or 1
     numbers = torch.ones(max(nbytes // times // 4, 1), device=device)
 
@@ -47,7 +47,7 @@ def reading_seconds(nbytes: int, device: torch.device) -> float:
 
 
 def pass_seconds(target: Target, nodes: int) -> float:
-    """Time of a pass over `nodes` nodes, or as many as the context holds, after a short prompt."""
+    """Measure a pass over `nodes` nodes, or as many as the context holds, after a short prompt."""
     cache = target.new_cache()
     nodes = min(nodes, target.context - REPEATS - 1)
     # Every pass commits its root: the last one begins at PROMPT.
@@ -64,7 +64,7 @@ def pass_seconds(target: Target, nodes: int) -> float:
 def verify_cost(
     target: Target, sizes: Sequence[int] = SIZES, max_pass_seconds: float = float("inf")
 ) -> Curve:
-    """v(n) in seconds, measured at `sizes` that the context holds, up to the first pass that takes
+    """Measure v(n) in seconds, at `sizes` that the context holds, up to the first pass that takes
     longer than `max_pass_seconds`."""
     measured: list[tuple[float, float]] = []
     for nodes in (size for size in sizes if size + REPEATS < target.context):

@@ -21,30 +21,33 @@ Cost = Callable[[float], float]
 
 @dataclass(frozen=True, slots=True)
 class CostModel:
-    """In seconds: `draft` by levels, `verify` by nodes (root included), and the `overhead`."""
+    """The cost of a round in seconds: `draft` by levels, `verify` by nodes (root included), and the
+    `overhead`."""
 
     draft: Line
     verify: Cost
     overhead: float = 0.0
 
     def seconds(self, levels: float, nodes: float, drafting: float = 1.0) -> float:
-        """The mean time of a round, if the share `drafting` of the rounds drafts anything."""
+        """Return the mean time of a round, if the share `drafting` of the rounds drafts
+        anything."""
         draft = drafting * self.draft.start + levels * self.draft.slope
         return draft + self.verify(nodes) + self.overhead
 
 
 def overhead_seconds(record: Round) -> float:
+    """Return the time of a round that is neither drafting nor verifying."""
     return record.total_seconds - record.draft_seconds - record.verify_seconds
 
 
 def fit_verify(passes: Iterable[tuple[float, float]], measured: Cost | None) -> Cost:
-    """v(nodes), from the `passes` (nodes, seconds)."""
+    """Fit v(nodes) to the `passes` (nodes, seconds), as `verify_through` does to medians."""
     return verify_through(medians(passes), measured)
 
 
 def verify_through(passes: Sequence[Median], measured: Cost | None) -> Cost:
-    """v(nodes): the `measured` curve, corrected by what passes of about the same size took (by
-    nodes); the line through these without a measurement."""
+    """Fit v(nodes) to medians of passes by nodes: the `measured` curve, corrected by what passes of
+    about the same size took; the line through these without a measurement."""
     if measured is None:
         return line_through(passes)
     known = cache(measured)

@@ -27,8 +27,9 @@ class Rate:
         self.trials *= DECAY
 
     def plus(self, other: Rate) -> Rate:
-        """That of both's trials together."""
+        """Return the rate of both's trials together."""
         return Rate(self.successes + other.successes, self.trials + other.trials)
 
     def estimate(self, prior: float) -> float:
+        """Return the rate, shrunk towards the `prior`."""
         return (self.successes + PRIOR_WEIGHT * prior) / (self.trials + PRIOR_WEIGHT)

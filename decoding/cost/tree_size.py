@@ -20,7 +20,7 @@ def optimal_tree(
     kept: Choices = (),
     tolerance: float = 1.0,
 ) -> Choices:
-    """The tree that yields the most tokens per unit of time for these heads on this machine.
+    """Build the tree that yields the most tokens per unit of time for these heads on this machine.
 
     `accuracy[h][r]`: how often head h's guess of rank r is right. A node's value is the product of
     the accuracies along its path, as if heads erred independently. Nodes are added by value, and
@@ -95,8 +95,8 @@ class TreeSizer:
     _expected: float = 0.0  # accepted drafts of the last tree, uncalibrated
 
     def rows_that_pay(self, level: int, likely: list[float]) -> int:
-        """How many nodes of a level, from the likeliest down, to run for another level below; 0 if
-        it is not worth its time. `likely`: their probabilities, the highest first."""
+        """Choose how many nodes of a level, from the likeliest down, to run for another level
+        below; 0 if it is not worth its time. `likely`: their probabilities, the highest first."""
         # What is below a node is no likelier than it. It must be worth the time to verify it and
         # that of its parent's row in a level, which is to the level as a node is to a pass.
         node = (self.verify_cost(16) - self.verify_cost(8)) / 8
@@ -114,7 +114,8 @@ class TreeSizer:
         return rows if pays else 0
 
     def best_size(self, likely: list[float]) -> int:
-        """How many of the nodes to verify, given their probabilities from the highest down."""
+        """Choose how many of the nodes to verify, given their probabilities from the highest
+        down."""
         costs = CostModel(Line(self.draft_seconds, 0.0), self.verify_cost)
         best, size, tokens = 0.0, 1, 1.0
         calibration = self._calibration

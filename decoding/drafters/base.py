@@ -54,11 +54,11 @@ class Drafter(Protocol):
         drafter has already seen."""
 
     def propose(self, context: DraftContext) -> Draft | None:
-        """A tree of drafted tokens below the root, None if there is nothing to propose."""
+        """Propose a tree of drafted tokens below the root; None if there is nothing to propose."""
 
     def observe(self, ids: Sequence[int], accepted: int) -> None:
-        """Called after the round: `ids` are now committed, `accepted` of the proposed tokens were
-        accepted."""
+        """Learn what a round committed: `ids` are all committed tokens now, `accepted` of the
+        proposed ones were accepted."""
 
     @property
     def cache_bytes(self) -> int:
@@ -73,8 +73,8 @@ class FeatureDrafter(Drafter, Protocol):
     """A drafter that `needs` features."""
 
     def prepare(self, features: Tensor, acceptance: Acceptance) -> None:
-        """Called before `observe`: `features` [rows, F] are those of `acceptance.rows`. If the
-        acceptance is `padded`, the work for the next draft can be launched now."""
+        """Take the features [rows, F] of `acceptance.rows`, before `observe`. If the acceptance is
+        `padded`, the work for the next draft can be launched now."""
 
 
 @runtime_checkable
@@ -82,11 +82,12 @@ class SelfEndingDrafter(Drafter, Protocol):
     """A drafter that ends each draft where going on does not pay, if it knows the `costs`."""
 
     def ends_drafts(self, params: Params) -> bool:
-        """Whether it does so with these settings."""
+        """Return whether it ends drafts by itself with these settings."""
 
 
 class TreeDrafter(Drafter, Protocol):
     """A drafter with a choice of trees."""
 
     def set_choices(self, choices: Choices) -> None:
-        """Use another tree of ranks from the next round on; (): the dynamic one, if it has one."""
+        """Draft another tree of ranks from the next round on; (): the dynamic one, if it has
+        one."""

@@ -58,7 +58,7 @@ class EagleForward:
         return RMSNorm(norms["input"], eps) if "input" in norms else None, block
 
     def hidden(self, features: Tensor) -> Tensor:
-        """As `EagleHead.hidden`, [n, F] -> [n, H]."""
+        """Compute the same as `EagleHead.hidden`, [n, F] -> [n, H]."""
         return self._head.hidden(features, self._fc)
 
     def __call__(
@@ -69,8 +69,8 @@ class EagleForward:
         mask: Tensor | None,
         cache: TreeCache,
     ) -> Tensor:
-        """tokens [n] (each the one *after* its feature), hidden [n, H] (from `hidden` or from this
-        method) at `positions` [n], or [1] for all of them -> the next hidden [n, H].
+        """Run tokens [n] (each the one *after* its feature) and hidden [n, H] (from `hidden` or
+        from this method) at `positions` [n], or [1] for all of them -> the next hidden [n, H].
         Their rows are written after those of `cache`, but not committed."""
         end = cache.length + len(tokens)
         return self.run(tokens, hidden, positions, mask, cache.append(len(tokens)), end)
@@ -84,7 +84,7 @@ class EagleForward:
         rows_of_layers: Iterable[Rows],
         end: int,
     ) -> Tensor:
-        """The same, writing to `rows_of_layers`; positions are below `end`."""
+        """Run as `__call__` does, but write to `rows_of_layers`; positions are below `end`."""
         embedded = functional.embedding(tokens, self._head.embedding)
         if self._hidden_norm is None or self._embedding_norm is None:  # EAGLE-1
             assert self._fc is not None
@@ -101,7 +101,7 @@ class EagleForward:
         return x
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """[n, H] -> [n, draft_vocab]."""
+        """Compute the logits of draft ids, [n, H] -> [n, draft_vocab]."""
         if self._lm_head is None or self._output_norm is None:
             return self._head.logits(hidden)
         normed = hidden if self._head.config.norm_output else self._output_norm(hidden)

@@ -49,7 +49,8 @@ class LevelBuffers:
         self._prefix[:first].zero_()
 
     def run(self, level: int, tokens: Tensor, hidden: Tensor, tree_mask: Tensor) -> Tensor:
-        """A `RunLevel` whose shapes do not depend on the number of rows before the tree."""
+        """Run a level, as a `RunLevel` whose shapes do not depend on the number of rows before the
+        tree."""
         nodes, drafted = tree_mask.shape
         rows = self._rows[:drafted]
         own = self._prefix.new_zeros(nodes, drafted).masked_fill_(~tree_mask, self._lowest)
@@ -84,8 +85,8 @@ class LevelGraphs:
         grow: Callable[[Tensor, RunLevel], CandidatePool],
         eager: Callable[[], CandidatePool],
     ) -> CandidatePool:
-        """What `grow` returns for `hidden` [1, H]. `eager` does the same without a graph: also the
-        first time, which tells how many rows there will be."""
+        """Return what `grow` returns for `hidden` [1, H]. `eager` does the same without a graph:
+        also the first time, which tells how many rows there will be."""
         key = plan, gamma
         if key not in self._rows:
             pool = eager()

@@ -59,8 +59,8 @@ class EagleHead(nn.Module):
         self.register_buffer("d2t", None)
 
     def hidden(self, features: Tensor, fuse: Callable[[Tensor], Tensor] | None = None) -> Tensor:
-        """The layer's input [..., H] from the target's features [..., F], which EAGLE-3 fuses, by
-        `fuse` in place of `fc`."""
+        """Compute the layer's input [..., H] from the target's features [..., F], which EAGLE-3
+        fuses, by `fuse` in place of `fc`."""
         c = self.config
         if c.version == "eagle1":
             return features
@@ -75,9 +75,9 @@ class EagleHead(nn.Module):
     def forward(
         self, tokens: Tensor, hidden: Tensor, positions: Tensor, attend: Sequence[Attend]
     ) -> Tensor:
-        """tokens [B, n] (target ids, each the one *after* its feature), hidden [B, n, H] (from
-        `hidden` or from this method) at `positions` [n] -> the next hidden [B, n, H]. Each layer
-        has its own `attend`."""
+        """Run tokens [B, n] (target ids, each the one *after* its feature) and hidden [B, n, H]
+        (from `hidden` or from this method) at `positions` [n] -> the next hidden [B, n, H]. Each
+        layer has its own `attend`."""
         c = self.config
         embedded = functional.embedding(tokens, self.embedding)
         if c.version == "eagle1":
@@ -100,7 +100,7 @@ class EagleHead(nn.Module):
         return EagleForward(self, *self._rotary)
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """[..., H] -> [..., draft_vocab]."""
+        """Compute the logits of draft ids, [..., H] -> [..., draft_vocab]."""
         if self.lm_head is None:
             return self._frozen[1](hidden)
         normed = hidden if self.config.norm_output else self._norm(hidden, "output")
@@ -132,9 +132,11 @@ class EagleHead(nn.Module):
     def build(
         cls, weights: EagleWeights, embedding: Tensor, target_logits: Callable[[Tensor], Tensor]
     ) -> EagleHead:
-        """The head with its weights, in float32 on the CPU. `embedding` [V, H] is the target's.
+        """Build the head with its weights, in float32 on the CPU. `embedding` [V, H] is the
+        target's.
 
-        Raises InputError if a tensor is missing, unknown or does not have the config's shape."""
+        Raises InputError if a tensor is missing, unknown or does not have the config's shape.
+        """
         head = cls(weights.config, embedding, target_logits)
         rest = dict(weights.tensors)
 
@@ -169,7 +171,7 @@ class EagleHead(nn.Module):
         return head
 
     def tensors(self) -> dict[str, Tensor]:
-        """Its tensors by the names of `EagleWeights`, float32 on the CPU."""
+        """Return its tensors by the names of `EagleWeights`, in float32 on the CPU."""
         named: dict[str, Tensor] = {}
         for parameter, parts in self.parts():
             pieces = parameter.detach().float().cpu().split([size for _, size in parts])
@@ -181,7 +183,7 @@ class EagleHead(nn.Module):
         return named
 
     def parts(self) -> Parts:
-        """Each fused parameter with the tensors that it consists of, by the names of
+        """Return each fused parameter with the tensors that it consists of, by the names of
         `EagleWeights`."""
         c = self.config
         return [
@@ -197,8 +199,8 @@ class EagleHead(nn.Module):
 
 
 def rotary_of(config: EagleConfig) -> LlamaRotaryEmbedding:
-    """transformers' rotary module for the head. Raises InputError for frequencies that depend on
-    the length of the sequence."""
+    """Make transformers' rotary module for the head. Raises InputError for frequencies that depend
+    on the length of the sequence."""
     kind = config.rope.get("rope_type", "default")
     if kind not in _STATIC_ROPE:
         raise InputError(

@@ -48,8 +48,8 @@ class EagleLayer(nn.Module):
     def forward(
         self, residual: Tensor, x: Tensor | None, rotation: tuple[Tensor, Tensor], attend: Attend
     ) -> Tensor:
-        """residual [B, n, H] and the input of attention x (None: residual after the layer's own
-        norm), cosines and sines -> [B, n, H]."""
+        """Run the layer: residual [B, n, H], the input of attention x (None: residual after the
+        layer's own norm), cosines and sines -> [B, n, H]."""
         x = self._norm(residual, "input") if x is None else x
         q, k, v = (
             part.unflatten(-1, (-1, self._config.head_dim)).transpose(-2, -3)
@@ -85,7 +85,7 @@ def rms_norm(x: Tensor, weight: Tensor, eps: float) -> Tensor:
 
 
 def parts_of(linear: nn.Linear | None, parts: list[tuple[str, int]]) -> Parts:
-    """Of a linear its weight and, if it has one, its bias."""
+    """Return a linear's weight and, if it has one, its bias, each with its parts."""
     if linear is None:
         return []
     found: Parts = [(linear.weight, [(f"{name}.weight", size) for name, size in parts])]

@@ -119,9 +119,9 @@ class StaticPlan:
 def prune(
     pool: CandidatePool, count: int, choose: Callable[[list[float]], int] | None = None
 ) -> SelectedNodes:
-    """The `count` most likely nodes of the pool, or as many of them as `choose` returns for their
-    probabilities. Ties go to the earlier node: log p can be exactly 0, and a child must not be kept
-    without its parent. One transfer from the device."""
+    """Select the `count` most likely nodes of the pool, or as many of them as `choose` returns for
+    their probabilities. Ties go to the earlier node: log p can be exactly 0, and a child must not
+    be kept without its parent. One transfer from the device."""
     order = pool.scores.sort(descending=True, stable=True).indices[: max(count, 1)]
     # float32 holds every index exactly
     columns = (order, pool.parents[order], pool.scores[order])
@@ -136,7 +136,7 @@ def prune(
 
 
 def prune_on_device(pool: CandidatePool, count: int) -> SelectedNodes:
-    """`prune` without a transfer: the tree's shape stays on the device."""
+    """Select as `prune` does, without a transfer: the tree's shape stays on the device."""
     order = pool.scores.sort(descending=True, stable=True).indices[: max(count, 1)]
     guesses = order.sort().values
     above = pool.parents[guesses]

@@ -48,7 +48,7 @@ class Lookup:
         self._index(ids)
 
     def find(self, ids: Sequence[int], gamma: int) -> list[int]:
-        """Up to `gamma` tokens predicted to follow `ids`, [] without a match. A match that reaches
+        """Predict up to `gamma` tokens that follow `ids`, [] without a match. A match that reaches
         the end continues with its own copy, so that a repeating pattern is drafted at full
         length."""
         for n in range(min(self._max_ngram, len(ids) - 1), 0, -1):

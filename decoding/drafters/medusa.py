@@ -56,7 +56,7 @@ class Medusa:
         return cls(heads, named or default_choices(heads, target, verify_cost))
 
     def set_choices(self, choices: Choices) -> None:
-        """Use another tree from the next round on, cut to the heads and ranks that exist."""
+        """Draft another tree from the next round on, cut to the heads and ranks that exist."""
         trimmed = truncate_paths(choices, self.heads.count, self._vocab)
         longest = max((len(path) for path in choices), default=0)
         self.note = None

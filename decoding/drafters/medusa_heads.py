@@ -36,8 +36,8 @@ class MedusaHeads:
         return sum(tensor.nbytes for tensor in (*self._weights, *self._biases, *own))
 
     def logits(self, hidden: Tensor, heads: int | None = None) -> Tensor:
-        """hidden [n, H] (after the target's final norm) -> [k, n, V], of all k heads or the first
-        `heads`."""
+        """Compute the logits of all k heads or the first `heads`: hidden [n, H] (after the target's
+        final norm) -> [k, n, V]."""
         x = hidden.expand(heads or self.count, -1, -1)
         for weight, bias in zip(self._weights, self._biases, strict=True):
             x = x + functional.silu(torch.baddbmm(bias[:heads], x, weight[:heads]))
@@ -46,7 +46,7 @@ class MedusaHeads:
         return torch.bmm(x, self._lm_heads[:heads])
 
     def guesses(self, hidden: Tensor, ranks: int, heads: int | None = None) -> Tensor:
-        """The `ranks` best tokens of each head, [k, n, ranks]."""
+        """Return the `ranks` best tokens of each head, [k, n, ranks]."""
         return self.target_ids(self.logits(hidden, heads).topk(ranks, dim=-1).indices)
 
     def target_ids(self, ids: Tensor) -> Tensor:

@@ -16,7 +16,7 @@ TOLERANCE = 1.15  # speeds of trees: two measurements of one machine may differ 
 
 
 def draft_seconds(heads: MedusaHeads, target: Target) -> tuple[float, float]:
-    """Seconds of a draft by the first head alone, and by all of them."""
+    """Measure a draft by the first head alone and by all of them, in seconds."""
     state = torch.zeros(1, target.hidden_size, device=target.device, dtype=target.dtype)
     with torch.inference_mode():
         one, all_heads = (
@@ -33,11 +33,11 @@ def default_choices(
     kept: Choices = (),
     measured: tuple[float, float] | None = None,
 ) -> Choices:
-    """The tree that suits these heads on this machine, from their measured accuracies, the measured
-    cost of drafting by them, and that of verifying n nodes, in seconds; the small one where these
-    accuracies or the cost are not known. Where no tree pays the most likely token alone is left:
-    still a draft. `kept`, what was chosen earlier, stays until another one is clearly faster.
-    `measured`: the `draft_seconds`, if they are known."""
+    """Choose the tree that suits these heads on this machine, from their measured accuracies, the
+    measured cost of drafting by them, and that of verifying n nodes, in seconds; the small one
+    where these accuracies or the cost are not known. Where no tree pays the most likely token alone
+    is left: still a draft. `kept`, what was chosen earlier, stays until another one is clearly
+    faster. `measured`: the `draft_seconds`, if they are known."""
     if not heads.accuracy or verify_cost is None:
         return NAMED_TREES["small"]
     one, all_heads = measured or draft_seconds(heads, target)

@@ -70,8 +70,8 @@ class Suffix:
         self._forget()
 
     def start(self, ids: Sequence[int], first: int = 0, features: Tensor | None = None) -> None:
-        """The next turn of a conversation keeps its tree, whichever answer it continues from;
-        anything else, also the same prompt again, starts with an empty one."""
+        """Begin a prompt. The next turn of a conversation keeps its tree, whichever answer it
+        continues from; anything else, also the same prompt again, starts with an empty one."""
         known = common_prefix(self._ids, ids)
         if known < self._prompt_length or len(ids) <= self._prompt_length:
             self._forget()
@@ -92,8 +92,8 @@ class Suffix:
         self._extend(ids)
 
     def find(self, gamma: int) -> list[int]:
-        """Up to `gamma` tokens predicted to follow, [] without a match: the continuation with the
-        largest expected acceptance, the sum of its path's probabilities, over all suffixes."""
+        """Predict up to `gamma` tokens, [] without a match: the continuation with the largest
+        expected acceptance, the sum of its path's probabilities, over all suffixes."""
         best: list[int] = []
         best_score = 0.0
         for length in range(len(self._suffixes), 0, -1):

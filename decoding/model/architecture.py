@@ -59,10 +59,11 @@ def require_supported(model: PreTrainedModel, config: Any) -> None:
 
 
 def context_of(config: Any) -> int:
-    """The longest sequence. Yarn extends it to `factor` times the original length (2309.00071),
-    which published configs often still state. Longrope changes the frequencies of all rows beyond
-    the original length, and dynamic rope beyond the stated one; cached rows can't follow, so the
-    context ends there. Raises InputError for a length too short for the self test."""
+    """Return the length of the longest sequence. Yarn extends it to `factor` times the original
+    length (2309.00071), which published configs often still state. Longrope changes the frequencies
+    of all rows beyond the original length, and dynamic rope beyond the stated one; cached rows
+    can't follow, so the context ends there. Raises InputError for a length too short for the self
+    test."""
     longest = getattr(config, "max_position_embeddings", None)
     longest = UNLIMITED if longest is None else int(longest)
     if longest < MIN_CONTEXT:
@@ -88,14 +89,15 @@ class Window:
     layer_type: str | None = None
 
     def hides(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """For query positions [n] and key positions [m]: which keys are outside, bool [n, m]."""
+        """Return which keys are outside of the window, bool [n, m], for query positions [n] and key
+        positions [m]."""
         if self.layer_type == "chunked_attention":
             return queries[:, None] // self.size != keys // self.size
         return queries[:, None] - keys >= self.size
 
 
 def window_of(config: Any) -> Window | None:
-    """The model's attention window, None if it has none."""
+    """Return the model's attention window, None if it has none."""
     size = getattr(config, "sliding_window", None)
     types = getattr(config, "layer_types", None)
     if types and "chunked_attention" in types:
@@ -108,7 +110,7 @@ def window_of(config: Any) -> Window | None:
 
 
 def decoder_of(model: PreTrainedModel) -> nn.Module:
-    """The text decoder without its lm_head."""
+    """Return the text decoder without its lm_head."""
     decoder: nn.Module = model.get_decoder()
     if isinstance(decoder, nn.Linear):  # ModernBERT calls its lm_head so
         return model.base_model
@@ -118,8 +120,8 @@ def decoder_of(model: PreTrainedModel) -> nn.Module:
 def hook_inputs(
     model: PreTrainedModel, layers: Iterable[int], remember: Callable[[int, Tensor], None]
 ) -> list[RemovableHandle]:
-    """Hooks by which every pass calls `remember` with each of these `layers` and its input
-    [B, n, H]. Not the model's own `output_hidden_states`: Mamba's begin with the first output."""
+    """Add hooks that call `remember` in every pass with each of these `layers` and its input [B, n,
+    H]. Not the model's own `output_hidden_states`: Mamba's begin with the first output."""
     decoder, count = decoder_of(model), model.config.get_text_config(decoder=True).num_hidden_layers
     found = (m for m in decoder.modules() if isinstance(m, nn.ModuleList) and len(m) == count)
     modules = next(found, None)

@@ -43,8 +43,9 @@ def folded_attention(
     s_aux: Tensor | None = None,
     **kwargs: Any,
 ) -> tuple[Tensor, None]:
-    """query [1, H, n, D], key and value [1, K, L, D], additive mask [1, 1, n or n*H/K, L]; `s_aux`
-    [H]: each head's sink, as in gpt-oss.
+    """Compute attention with the query heads of a group folded into rows of their key head: query
+    [1, H, n, D], key and value [1, K, L, D], additive mask [1, 1, n or n*H/K, L]; `s_aux` [H]: each
+    head's sink, as in gpt-oss.
 
     A mask that has H/K times n rows is already folded (see `additive_mask`). None with more than
     one query row means plain causal and needs L == n. Returns [1, n, H, D].
@@ -90,8 +91,8 @@ def _softmax(scores: Tensor, sinks: Tensor | None) -> Tensor:
 def attend(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float | None = None
 ) -> Tensor:
-    """`folded_attention` without sinks, by torch's own attention; also for several sequences with a
-    common mask: [B, H, n, D] and [B, K, L, D]."""
+    """Compute `folded_attention` without sinks, by torch's own attention; also for several
+    sequences with a common mask: [B, H, n, D] and [B, K, L, D]."""
     rows = query.shape[2]
     if mask is None and rows > 1:
         out = scaled_dot_product_attention(
@@ -142,8 +143,8 @@ def _unfold(out: Tensor, rows: int) -> Tensor:
 
 
 def additive_mask(past: int, tree_mask: Tensor, dtype: torch.dtype, fold: int = 1) -> Tensor:
-    """Additive [1, 1, fold * n, past + m], head of a group slowest: rows see the whole prefix, and
-    the columns after it where `tree_mask`, bool [n, m], is true.
+    """Make an additive mask [1, 1, fold * n, past + m], head of a group slowest: rows see the whole
+    prefix, and the columns after it where `tree_mask`, bool [n, m], is true.
 
     Rows start at multiples of 16 elements: otherwise CUDA's memory-efficient kernel would copy the
     mask to aligned rows, in every layer.
@@ -157,14 +158,14 @@ def additive_mask(past: int, tree_mask: Tensor, dtype: torch.dtype, fold: int = 
 
 
 def causal_mask(rows: int, dtype: torch.dtype, device: torch.device) -> Tensor:
-    """Additive [1, 1, rows, rows]: row i sees columns up to i."""
+    """Make an additive mask [1, 1, rows, rows] where row i sees columns up to i."""
     lowest = torch.finfo(dtype).min
     return torch.full((1, 1, rows, rows), lowest, dtype=dtype, device=device).triu_(1)
 
 
 def library_mask(*args: Any, dtype: torch.dtype, **kwargs: Any) -> Tensor | None:
-    """The mask of a call that brings none of its own, such as transformers' `generate`: additive,
-    or None where it is plain causal (see `folded_attention`)."""
+    """Make the mask of a call that brings none of its own, such as transformers' `generate`:
+    additive, or None where it is plain causal (see `folded_attention`)."""
     mask = sdpa_mask(*args, **kwargs)
     if mask is None:
         return None

@@ -22,6 +22,8 @@ from decoding.model.kv_precision import KVQuantizer
 
 @dataclass(frozen=True, slots=True)
 class LayerShape:
+    """The shape of a layer's keys and values."""
+
     kv_heads: int
     key_dim: int
     value_dim: int
@@ -38,7 +40,7 @@ class Rows(Protocol):
     def values(self) -> Tensor: ...
 
     def write(self, kv: Tensor) -> None:
-        """`kv` [n, 2 * heads, D], keys first."""
+        """Write the pass's rows: `kv` [n, 2 * heads, D], keys first."""
 
 
 class LayerRows(NamedTuple):
@@ -106,8 +108,8 @@ def rows_of_layers(
     dtype: torch.dtype,
     quantizer: KVQuantizer | None,
 ) -> Iterator[Rows]:
-    """One `Rows` per layer. `stores` holds one tensor, or with a quantizer the quantized rows and
-    their scales."""
+    """Yield each layer's `Rows`. `stores` holds one tensor, or with a quantizer the quantized rows
+    and their scales."""
     if quantizer is None:
         (store,) = stores
         return of(store)
@@ -137,7 +139,8 @@ class BatchCache:
         self._stores = [torch.zeros(*sides, dim, dtype=kind, device=device) for dim, kind in parts]
 
     def rows(self, start: int, end: int) -> Iterator[Rows]:
-        """Of each layer, where a pass writes the rows from `start` to `end` of every sequence."""
+        """Yield, for each layer, where a pass writes the rows from `start` to `end` of every
+        sequence."""
 
         def of(store: Tensor) -> Iterator[Rows]:
             new = store[..., start:end, :].permute(0, 2, 4, 1, 3, 5).unbind(0)
@@ -214,12 +217,12 @@ class TreeCache(Cache):
         return store
 
     def begin(self, rows: int) -> None:
-        """Called before a pass of `rows` rows after the committed ones."""
+        """Prepare for a pass of `rows` rows after the committed ones."""
         self.reserve(self.length + rows)
 
     def checkpoint(self, rows: int) -> None:
-        """Called if some of the next `rows` rows may be rolled back, which keys and values always
-        can."""
+        """Prepare to roll back some of the next `rows` rows; keys and values need nothing for
+        it."""
 
     def update(
         self, key_states: Tensor, value_states: Tensor, layer_idx: int, *args: object, **kw: object
@@ -244,13 +247,13 @@ class TreeCache(Cache):
         return self._quantizer.dequantize(kept[:, :, :end], scales[:, :, :end], states.dtype)
 
     def append(self, rows: int) -> Iterator[Rows]:
-        """For each layer the rows of a pass after the committed ones. For layers of one shape on
+        """Yield each layer's rows of a pass after the committed ones. For layers of one shape on
         one device."""
         of = partial(self._appended, end=self.length + rows)
         return rows_of_layers(self._stores, of, self._dtype, self._quantizer)
 
     def rows_at(self, at: Tensor) -> Iterator[Rows]:
-        """For each layer the rows `at` [n] of a pass. For layers of one shape on one device."""
+        """Yield each layer's rows `at` [n] of a pass. For layers of one shape on one device."""
         of = partial(self._indexed, at=at)
         return rows_of_layers(self._stores, of, self._dtype, self._quantizer)
 
@@ -293,7 +296,7 @@ class TreeCache(Cache):
             self.prompt_ids = ()
 
     def states(self) -> list[Tensor]:
-        """Copies of recurrent states; none in a cache of only keys and values."""
+        """Copy the recurrent states; there are none in a cache of only keys and values."""
         return []
 
     def copy_rows(self, source: TreeCache, end: int, states: Sequence[Tensor] = ()) -> None:

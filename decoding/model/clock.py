@@ -26,6 +26,7 @@ class Clock:
         self._marks: list[Any] = []
 
     def mark(self) -> None:
+        """Mark the end of a part."""
         if self._device.type == "cuda":
             event = torch.cuda.Event(enable_timing=True)
             event.record(torch.cuda.current_stream(self._device))
@@ -35,7 +36,7 @@ class Clock:
             self._marks.append(time.perf_counter())
 
     def parts(self) -> list[float]:
-        """Seconds between each mark and the one before it."""
+        """Return the seconds between each mark and the one before it."""
         pairs = zip(self._marks, self._marks[1:], strict=False)
         if self._device.type == "cuda":
             return [a.elapsed_time(b) / 1000 for a, b in pairs]

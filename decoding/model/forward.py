@@ -26,7 +26,7 @@ class ForwardOutput:
     aux_hidden_states: Tensor | None = None
 
     def copy_of(self, rows: int, last_only: bool = False) -> ForwardOutput:
-        """A copy of the first `rows` rows; with `last_only` the logits of only the last of them."""
+        """Copy the first `rows` rows; with `last_only` the logits of only the last of them."""
         aux = self.aux_hidden_states
         return ForwardOutput(
             self.logits[rows - 1 if last_only else 0 : rows].clone(),
@@ -36,9 +36,9 @@ class ForwardOutput:
 
 
 class Forward(Protocol):
-    """`layers`, `states` and `devices` describe the cache that it needs (a layer has rows, states,
-    both or neither), `vocab_size` is the width of the logits, `linears` are those with a variable
-    layout, each with its kind."""
+    """A forward pass of a model. `layers`, `states` and `devices` describe the cache that it needs
+    (a layer has rows, states, both or neither), `vocab_size` is the width of the logits, `linears`
+    are those with a variable layout, each with its kind."""
 
     layers: Sequence[LayerShape | None]
     states: Mapping[int, int]
@@ -58,4 +58,5 @@ class Forward(Protocol):
         """Return the inputs of these layers from now on."""
 
     def lm_head(self, features: Tensor) -> Tensor:
-        """[..., H] -> [..., V], without the final scale or softcap that some models add."""
+        """Compute the logits [..., V] of features [..., H] without the final scale or softcap that
+        some models add."""

@@ -38,13 +38,13 @@ Made = TypeVar("Made")
 
 class Recorder(Protocol):
     def __call__(self, work: Work, eager: Work) -> Work | None:
-        """A replayable recording of `work` on the same memory; None if it is not faster than
+        """Make a replayable recording of `work` on the same memory; None if it is not faster than
         `eager`, which does the same without a graph. Raises RuntimeError if `work` can't be
         recorded."""
 
 
 def recorder_for(device: torch.device) -> Recorder | None:
-    """The recorder for a device, None if it has no graphs."""
+    """Return the recorder for a device, None if it has no graphs."""
     if device.type != "cuda" or not torch.cuda.is_available():
         return None
     return CudaRecorder(device)
@@ -121,7 +121,7 @@ class Recordable:
         self._record: Recorder | None = record
 
     def attempt(self, make: Callable[[Recorder], Made | None]) -> Made | None:
-        """What `make` records; None if it failed, or if it is no longer tried."""
+        """Return what `make` records; None if it failed, or if it is no longer tried."""
         if self._record is None:
             return None
         try:
@@ -160,7 +160,8 @@ class Buffers:
 
 @dataclass(slots=True, eq=False)
 class RecordedPass:
-    """`keeps`: objects that must live as long as the graph, which has their addresses."""
+    """A pass with its buffers and its graph. `keeps`: objects that must live as long as the graph,
+    which has their addresses."""
 
     buffers: Buffers
     keeps: object

@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 
 
 def kernels_for(like: Tensor) -> ModuleType | None:
-    """The kernels for tensors of this device and type; None if it has none."""
+    """Return the kernels for tensors of this device and type; None if it has none."""
     if like.device.type != "cuda" or like.dtype not in HALVES:
         return None
     return _tried(like.device, like.dtype)

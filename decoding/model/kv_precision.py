@@ -16,13 +16,15 @@ from decoding.params import KVCache
 
 @dataclass(frozen=True, slots=True)
 class KVQuantizer:
-    """`largest` is the quantized value of a row's largest element."""
+    """Quantizes rows to a `dtype` of eight bits. `largest` is the quantized value of a row's
+    largest element."""
 
     dtype: torch.dtype
     largest: float
 
     def quantize(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """[..., D] -> int8 [..., D] (the bits of `dtype`) and float32 scales [..., 1]."""
+        """Quantize rows [..., D] to int8 [..., D], the bits of `dtype`, and float32 scales [...,
+        1]."""
         rows = rows.float()
         scales = rows.abs().amax(-1, keepdim=True).div_(self.largest).clamp_min_(1e-30)
         quantized = rows / scales
@@ -31,7 +33,7 @@ class KVQuantizer:
         return quantized.to(self.dtype).view(torch.int8), scales
 
     def dequantize(self, quantized: Tensor, scales: Tensor, dtype: torch.dtype) -> Tensor:
-        """[..., D] in `dtype`, as a temporary tensor."""
+        """Return the rows [..., D] in `dtype`, as a temporary tensor."""
         return quantized.view(self.dtype).to(dtype).mul_(scales)
 
 

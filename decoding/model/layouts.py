@@ -38,8 +38,8 @@ def lay_out(
 
 @torch.inference_mode()
 def fastest_layouts(linears: Sequence[tuple[str, Linear]], dtype: torch.dtype) -> Layouts:
-    """The fastest layouts by kind, measured on a sample of the `linears`, which are in the order of
-    a pass. Packed copies take at most `PACKED_SHARE` of the free memory."""
+    """Find the fastest layouts by kind, measured on a sample of the `linears`, which are in the
+    order of a pass. Packed copies take at most `PACKED_SHARE` of the free memory."""
     sample = _sample(linears)
     plain = _seconds(sample, Layout(), dtype)
     transposed = _seconds(sample, Layout(transposed=True), dtype)

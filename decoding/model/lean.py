@@ -63,7 +63,7 @@ class RMSNorm:
 
 
 def qk_norm(queries: Tensor, keys: Tensor, heads: AttentionHeads, eps: float) -> RMSNorm:
-    """One norm of all heads, from the gain [D] of a query and that of a key."""
+    """Make one norm of all heads, from the gain [D] of a query and that of a key."""
     gains = (
         queries.detach().expand(heads.num_heads, -1),
         keys.detach().expand(heads.num_kv_heads, -1),
@@ -98,20 +98,20 @@ class Rope:
         self._columns = upload(torch.cat([columns, torch.full_like(own, rotated)]), like.device)
 
     def at(self, positions: Tensor, end: int) -> tuple[Tensor, Tensor]:
-        """Cosines and sines [n, width of a qkv row] for positions [n], all below `end`."""
+        """Look up cosines and sines [n, width of a qkv row] for positions [n], all below `end`."""
         table = self.reach(end)
         cos, sin = table.index_select(0, positions).index_select(2, self._columns).unbind(1)
         return cos, sin
 
     def reach(self, end: int) -> Tensor:
-        """The table for at least the positions below `end`, limited to the context."""
+        """Return the table for at least the positions below `end`, limited to the context."""
         end = min(end, self.context)
         if end > len(self._table):
             self._table = self._tabulated(min(max(end, 2 * len(self._table)), self.context))
         return self._table
 
     def rotation(self, positions: Tensor, end: int) -> Rotation:
-        """For rows at positions [n], or [1] for all of them, all below `end`."""
+        """Make the rotation for rows at positions [n], or [1] for all of them, all below `end`."""
         cos, sin = self.at(positions, end)
         heads, dim = self._heads, self._heads.head_dim
         sizes = heads.num_heads, 2 * heads.num_kv_heads
@@ -150,8 +150,8 @@ class Rope:
 def gated(
     name: str, activation: Callable[[Tensor], Tensor], like: Tensor
 ) -> Callable[[Tensor], Tensor]:
-    """activation(gate) * up, of [n, 2I], gates first, for tensors such as `like`. `name`: that of
-    the activation in configs."""
+    """Make the function activation(gate) * up, of [n, 2I], gates first, for tensors such as `like`.
+    `name`: that of the activation in configs."""
     kernels = kernels_for(like)
     if kernels is not None and name == "silu":
         fused: Callable[[Tensor], Tensor] = kernels.silu_times
@@ -203,7 +203,7 @@ class Block:
 
     @property
     def linears(self) -> list[tuple[str, Linear]]:
-        """In the order of a pass, each with its kind."""
+        """The linears in the order of a pass, each with its kind."""
         return [("qkv", self.qkv), ("o", self.o), ("gate_up", self.gate_up), ("down", self.down)]
 
 
@@ -217,7 +217,7 @@ class Layer:
 
 
 class LeanForward:
-    """Implements `decoding.model.forward.Forward`."""
+    """The forward pass of a Llama-shaped model; implements `decoding.model.forward.Forward`."""
 
     states: Mapping[int, int] = {}
 
@@ -277,7 +277,7 @@ class LeanForward:
 
     @property
     def linears(self) -> list[tuple[str, Linear]]:
-        """In the order of a pass, each with its kind."""
+        """The linears in the order of a pass, each with its kind."""
         found = [pair for layer in self._layers for pair in layer.block.linears]
         return [*found, ("lm_head", self._lm_head)]
 

@@ -18,8 +18,9 @@ SERIAL = 1 << 18
 
 
 class Layout(NamedTuple):
-    """`transposed`: the weights are stored as [in, out]. `packed_rows`: those of `ROWS` for which a
-    packed copy is used; (): there is none. It is in oneDNN's own format, or in `fp16`."""
+    """The memory layout of a linear. `transposed`: the weights are stored as [in, out].
+    `packed_rows`: those of `ROWS` for which a packed copy is used; (): there is none. It is in
+    oneDNN's own format, or in `fp16`."""
 
     transposed: bool = False
     packed_rows: tuple[int, ...] = ()
@@ -27,8 +28,8 @@ class Layout(NamedTuple):
 
 
 class Linear:
-    """x W^T + b for rows x [n, in]. Linears with the same input are fused into one matrix, and
-    their modules in transformers' model become views of it: the weights are not copied, and the
+    """The map x W^T + b for rows x [n, in]. Linears with the same input are fused into one matrix,
+    and their modules in transformers' model become views of it: the weights are not copied, and the
     model stays usable. Only a packed copy is separate, and does not follow later changes of the
     weights."""
 
@@ -48,7 +49,7 @@ class Linear:
                 self._make_views()
 
     def __call__(self, x: Tensor) -> Tensor:
-        """[n, in] -> [n, out]."""
+        """Compute x W^T + b, [n, in] -> [n, out]."""
         if self._packed is not None and self._by_packed[min(x.shape[0], ROWS[-1])]:
             return self._packed(x)
         if self._bias is None:
@@ -56,7 +57,7 @@ class Linear:
         return torch.addmm(self._bias, x, self._weight)
 
     def add_to(self, residual: Tensor, x: Tensor) -> None:
-        """The same, added to `residual` [n, out] in place."""
+        """Add x W^T + b to `residual` [n, out], in place."""
         if self._packed is not None and self._by_packed[min(x.shape[0], ROWS[-1])]:
             residual.add_(self._packed(x))
             return
@@ -77,15 +78,17 @@ class Linear:
         return 0 if self._packed is None else self.copy_nbytes(self._fp16)
 
     def copy_nbytes(self, fp16: bool) -> int:
+        """Return the bytes of a packed copy."""
         return 2 * self._weight.numel() if fp16 else self._weight.nbytes
 
     @property
     def bytes_per_row(self) -> int:
-        """What a pass over one row reads."""
+        """The bytes that a pass over one row reads."""
         return self.packed_nbytes if self._by_packed[1] else self._weight.nbytes
 
     @property
     def fits_fp16(self) -> bool:
+        """Whether float16 represents the weights exactly, up to a power of two."""
         return fp16_exponent(self._weight) is not None
 
     def set_layout(self, layout: Layout) -> None:
@@ -117,7 +120,7 @@ class Linear:
 
 
 def can_pack(dtype: torch.dtype, fp16: bool = False) -> bool:
-    """Whether torch has packed linears of this type for this CPU."""
+    """Return whether torch has packed linears of this type for this CPU."""
     one = torch.ones(1, 1, dtype=dtype)
     try:
         packed = (_fp16 if fp16 else _packed)(one, None)
@@ -166,8 +169,8 @@ def _fp16(weight: Tensor, bias: Tensor | None) -> Callable[[Tensor], Tensor] | N
 
 
 def fp16_exponent(weight: Tensor) -> int | None:
-    """The k for which `weight` * 2^k is exact in float16, as for nearly all weights that are or
-    were float16 or bfloat16; else None."""
+    """Find the k for which `weight` * 2^k is exact in float16, as for nearly all weights that are
+    or were float16 or bfloat16; else None."""
     _, above = math.frexp(float(weight.abs().max()))
     for exponent in (0, 16 - above):
         scaled = (part.float() * 2.0**exponent for part in weight.split(64))

@@ -51,8 +51,8 @@ _MLP = (("gate_up_proj",), ("gate_proj", "up_proj"))
 
 
 def is_llama_shaped(model: PreTrainedModel) -> bool:
-    """Whether `lean_forward` can run the model: a known class without additions, such as adapters,
-    quantized weights, hooks or a second device."""
+    """Return whether `lean_forward` can run the model: a known class without additions, such as
+    adapters, quantized weights, hooks or a second device."""
     config: Any = model.config
     if type(model) not in NORM_OFFSETS:
         return False
@@ -77,7 +77,7 @@ def is_llama_shaped(model: PreTrainedModel) -> bool:
 
 
 def lean_forward(model: PreTrainedModel) -> LeanForward:
-    """The lean forward of a model that `is_llama_shaped`. Its linears become views of fused
+    """Build the lean forward of a model that `is_llama_shaped`. Its linears become views of fused
     ones."""
     config: Any = model.config
     inner: Any = model.get_decoder()

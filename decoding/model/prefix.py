@@ -6,5 +6,6 @@ from collections.abc import Sequence
 
 
 def common_prefix(a: Sequence[int], b: Sequence[int]) -> int:
+    """Return the length of the common prefix."""
     length = min(len(a), len(b))
     return next((i for i in range(length) if a[i] != b[i]), length)

@@ -43,7 +43,7 @@ class Mixer:
         self.module(rows, **{self.cache_name: cache})
 
     def record(self, module: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """A forward pre-hook."""
+        """Keep the module's input in the cache; a forward pre-hook."""
         given = (*args, *kwargs.values())
         cache = next((each for each in given if isinstance(each, RecurrentCache)), None)
         if cache is not None:
@@ -168,14 +168,14 @@ class RecurrentCache(TreeCache):
 
 
 def state_layers(count: int, states: Mapping[int, int]) -> list[Any]:
-    """transformers' own cache layers, which hold the states of a model's recurrent layers."""
+    """Make transformers' own cache layers, which hold the states of a model's recurrent layers."""
     return [
         LinearAttentionLayer(states[i]) if i in states else DynamicLayer() for i in range(count)
     ]
 
 
 def recurrent_layers(config: Any) -> dict[int, int]:
-    """The number of states of each recurrent layer, by layer."""
+    """Count the states of each recurrent layer, by layer."""
     try:
         layers = DynamicCache(config=config).layers
     except (AttributeError, KeyError, TypeError):  # kinds of layers that transformers doesn't know
@@ -224,7 +224,8 @@ class MixerFinder:
 
 
 def cache_argument(module: nn.Module) -> str:
-    """The name of a module's parameter for the cache: transformers has one for all since 5.24."""
+    """Return the name of a module's parameter for the cache: transformers has one for all since
+    5.24."""
     parameters = signature(module.forward).parameters
     names = ("cache", "cache_params", "past_key_values")
     return next((name for name in names if name in parameters), names[-1])

@@ -126,8 +126,8 @@ class Target:
         return forward if isinstance(forward, LeanForward) else None
 
     def prefill_chunks(self, past: int, rows: int, fold: int) -> Iterator[slice]:
-        """The rows of each pass over a prompt of `rows` after `past` rows: fewer where their mask,
-        [fold * n, past + n], would be too large."""
+        """Yield the rows of each pass over a prompt of `rows` after `past` rows: fewer where their
+        mask, [fold * n, past + n], would be too large."""
         most = PREFILL_CHUNK_CUDA if self.device.type == "cuda" else PREFILL_CHUNK
         start = 0
         while start < rows:
@@ -138,6 +138,7 @@ class Target:
             start = end
 
     def new_cache(self, capacity: int = 256) -> TreeCache:
+        """Make an empty cache for one sequence, with the present `kv_cache`."""
         forward = self._forward
         room = (self.dtype, forward.devices, capacity, KV_QUANTIZERS[self.kv_cache])
         if self.recurrent:
@@ -175,12 +176,13 @@ class Target:
         self._bias = (ids, values) if bias else None
 
     def logits(self, features: Tensor) -> Tensor:
-        """[n, H] -> [n, V], as the model itself computes them: final scale or softcap included."""
+        """Compute the logits [n, V] of features [n, H] as the model itself does, final scale or
+        softcap included."""
         return scaled_logits(self.config, self.lm_head(features))
 
     def lm_head(self, features: Tensor) -> Tensor:
-        """[n, H] -> [n, V], without the final scale or softcap of some models, which do not change
-        the order of the tokens."""
+        """Compute the logits [n, V] of features [n, H] without the final scale or softcap of some
+        models, which do not change the order of the tokens."""
         return self._forward.lm_head(features)
 
     @torch.inference_mode()
@@ -266,10 +268,12 @@ class Target:
         return bool((logits[0] - logits[1]).norm() <= tolerance * logits[0].norm())
 
     def mask(self, past: int, tree: DraftTree, positions: Tensor) -> Mask:
-        """Additive [1, 1, fold * n, past + n]; None if every row sees all rows before it.
+        """Make the additive mask [1, 1, fold * n, past + n]; None if every row sees all rows before
+        it.
 
         A tree's rows see the whole prefix, their ancestors and themselves. Windows compare
-        positions, not rows: siblings share a position, and rows are never dropped from the cache.
+        positions, not rows: siblings share a position, and rows are never dropped from the
+        cache.
         """
         rows = len(tree)
         window = self._window
@@ -294,7 +298,8 @@ class Target:
 
     @contextmanager
     def as_loaded(self) -> Iterator[PreTrainedModel]:
-        """The model with its original attention, for transformers' own `generate`."""
+        """Give the model its original attention within a `with` block, for transformers' own
+        `generate`."""
         ours = str(self.model.config._attn_implementation)
         self.model.set_attn_implementation(self._attention_loaded)
         try:
@@ -320,7 +325,7 @@ class Target:
 
 
 def logits_of(model: PreTrainedModel, features: Tensor) -> Tensor:
-    """States after the final norm [..., H] -> logits [..., V] as the model itself computes them,
+    """Compute the logits [..., V] of states after the final norm [..., H] as the model itself does,
     including the final scale or softcap of some families. On the features' device, wherever the
     lm_head is."""
     logits: Tensor = model.get_output_embeddings()(features.to(model.dtype)).to(features.device)
@@ -328,8 +333,8 @@ def logits_of(model: PreTrainedModel, features: Tensor) -> Tensor:
 
 
 def scaled_lm_head(model: PreTrainedModel) -> Tensor:
-    """The rows [V, H] of the lm_head with the model's final scale, float32 on the CPU: a start for
-    a drafter's own. No rows can express a softcap."""
+    """Return the rows [V, H] of the lm_head with the model's final scale, float32 on the CPU: a
+    start for a drafter's own. No rows can express a softcap."""
     rows = model.get_output_embeddings().weight.detach().float().cpu()
     return _scaled(model.config.get_text_config(decoder=True), rows)
 
@@ -343,7 +348,7 @@ def _scaled(config: Any, logits: Tensor) -> Tensor:
 
 
 def scaled_logits(config: Any, logits: Tensor) -> Tensor:
-    """An lm_head's output with the final scale or softcap of some families."""
+    """Apply the final scale or softcap of some families to an lm_head's output."""
     logits = _scaled(config, logits)
     if cap := getattr(config, "final_logit_softcapping", None):  # Gemma 2
         logits = torch.tanh(logits / cap) * cap

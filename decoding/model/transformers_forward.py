@@ -22,8 +22,8 @@ from decoding.model.recurrent import MixerFinder, cache_argument, recurrent_laye
 
 
 class TransformersForward:
-    """Implements `decoding.model.forward.Forward`. Raises InputError for models that don't run with
-    this library's cache and attention."""
+    """The forward pass of transformers' modules; implements `decoding.model.forward.Forward`.
+    Raises InputError for models that don't run with this library's cache and attention."""
 
     linears: Sequence[tuple[str, Linear]] = ()
 
@@ -68,7 +68,7 @@ class TransformersForward:
         return logits.to(features.device)
 
     def remove_hooks(self) -> None:
-        """Must not be called again afterwards."""
+        """Remove the hooks. The forward must not be called any more afterwards."""
         for hook in self._hooks:
             hook.remove()
 

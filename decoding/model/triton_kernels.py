@@ -21,7 +21,8 @@ Launch = TypeVar("Launch", bound=Callable[..., Tensor])
 
 
 def on_its_device(launch: Launch) -> Launch:
-    """Triton launches on the current device, torch on that of the arguments."""
+    """Make a function launch on its arguments' device, as torch does: Triton launches on the
+    current one."""
 
     @wraps(launch)
     def there(first: Tensor, *others: Any) -> Tensor:
@@ -118,7 +119,8 @@ def _merge(
 
 @on_its_device
 def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor, scale: float) -> Tensor:
-    """Attention in parts of the prefix, as in Flash-Decoding (Dao et al. 2023), with a mask.
+    """Compute attention in parts of the prefix, as in Flash-Decoding (Dao et al. 2023), with a
+    mask.
 
     query [1, H, n, D], key and value [1, K, L, D], additive mask [1, 1, m, L] of which the first n
     rows are those of the queries; all contiguous in their last dimension. Returns [1, n, H, D]. A
@@ -176,9 +178,9 @@ def _rotate(
 def rotate(
     qkv: Tensor, partner: Tensor, cos: Tensor, sin: Tensor, store: Tensor, at: Tensor, heads: int
 ) -> Tensor:
-    """Rotary embedding: qkv * cos + qkv[:, partner] * sin, all [n, columns], `partner` [columns].
-    The keys and values go to the rows `at` [n] of `store` [2K, capacity, D], contiguous. Returns
-    the queries of the `heads`, [n, H, D]."""
+    """Rotate positions into queries and keys: qkv * cos + qkv[:, partner] * sin, all [n, columns],
+    `partner` [columns]. The keys and values go to the rows `at` [n] of `store` [2K, capacity, D],
+    contiguous. Returns the queries of the `heads`, [n, H, D]."""
     rows, columns = qkv.shape
     dim = store.shape[-1]
     queries = qkv.new_empty(rows, heads, dim)
@@ -202,7 +204,7 @@ def _silu_times(gate_up, out, columns, BLOCK: tl.constexpr):
 
 @on_its_device
 def silu_times(gate_up: Tensor) -> Tensor:
-    """silu(gate) * up of [n, 2I], gates first: [n, I]."""
+    """Compute silu(gate) * up of [n, 2I], gates first: [n, I]."""
     rows, columns = gate_up.shape[0], gate_up.shape[1] // 2
     out = gate_up.new_empty(rows, columns)
     _silu_times[rows, triton.cdiv(columns, 512)](gate_up, out, columns, BLOCK=512, num_warps=4)
@@ -223,7 +225,7 @@ def _rms_norm(x, gain, out, columns, row_stride, eps, BLOCK: tl.constexpr):
 
 @on_its_device
 def rms_norm(x: Tensor, gain: Tensor, eps: float) -> Tensor:
-    """x / sqrt(mean(x^2) + eps) * gain over the last dimension, of [n, size] and [size]."""
+    """Compute x / sqrt(mean(x^2) + eps) * gain over the last dimension, of [n, size] and [size]."""
     rows, columns = x.shape
     out = x.new_empty(rows, columns)
     block = triton.next_power_of_2(columns)

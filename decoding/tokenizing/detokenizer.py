@@ -12,7 +12,7 @@ LONGEST_TOKEN = 256  # characters; no token of a common vocabulary is longer
 
 
 def text_of(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> str:
-    """The text of `ids` as it is, without special tokens."""
+    """Decode `ids` as they are, without special tokens."""
     text = tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)
     return str(text)
 
@@ -32,6 +32,7 @@ class Detokenizer:
         self._read = 0  # ids before this one are already in the text
 
     def push(self, token: int) -> str:
+        """Add a token, and return the text that it adds."""
         self._ids.append(token)
         known = self._decode(self._ids[self._start : self._read])
         text = self._decode(self._ids[self._start :])
@@ -41,14 +42,14 @@ class Detokenizer:
         return text[len(known) :]
 
     def flush(self) -> str:
-        """The text of a character that was never completed."""
+        """Return the text of a character that was never completed."""
         known = self._decode(self._ids[self._start : self._read])
         rest = self._decode(self._ids[self._start :])[len(known) :]
         self._start = self._read = len(self._ids)
         return rest
 
     def preview(self, token: int) -> str:
-        """The text of a token if it came next, without adding it."""
+        """Return the text of a token if it came next, without adding it."""
         context = self._ids[self._start :]
         text = self._decode([*context, token])[len(self._decode(context)) :]
         return text.replace("\N{REPLACEMENT CHARACTER}", "\N{WHITE SQUARE}")

@@ -9,8 +9,8 @@ OPEN, CLOSE = "<think>", "</think>"
 
 
 def split_reasoning(text: str) -> tuple[str | None, str]:
-    """The reasoning at the beginning of a text, None without any, and the text after it. Some
-    templates open it in the prompt. An unclosed one is reasoning to the end."""
+    """Split a text into the reasoning at its beginning, None without any, and the text after it.
+    Some templates open it in the prompt. An unclosed one is reasoning to the end."""
     begin = text.lstrip()
     opened = begin.startswith(OPEN)
     inside = begin.removeprefix(OPEN) if opened else text

@@ -41,8 +41,8 @@ class Retokenizer:
         self._begun: tuple[list[int], str] = ([], "")
 
     def to_draft(self, ids: Sequence[int]) -> list[int]:
-        """The target's `ids`, which extend those of the last call, as draft ids, up to the last
-        complete character."""
+        """Convert the target's `ids`, which extend those of the last call, to draft ids, up to the
+        last complete character."""
         new = list(ids[self._settled :])
         whole, rest = self._target.read(self._context, new)
         self._begun = new[whole:], rest
@@ -53,9 +53,9 @@ class Retokenizer:
         return self._view
 
     def to_target(self, drafted: Sequence[int]) -> list[int]:
-        """The draft model's continuation of the ids of `to_draft`, as ids that follow the target's.
-        [] if the target's ids end in an incomplete character that the draft does not continue, or
-        tokenizes differently."""
+        """Convert the draft model's continuation of the ids of `to_draft` to ids that follow the
+        target's. [] if the target's ids end in an incomplete character that the draft does not
+        continue, or tokenizes differently."""
         end = next((i for i, token in enumerate(drafted) if token in self._as_target), len(drafted))
         context, tokens = self._draft.context(self._view), drafted[:end]
         whole, rest = self._draft.read(context, tokens)

@@ -11,16 +11,16 @@ from decoding.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """`eos` ids end the output and are part of it; `texts` end it and are removed from the text,
-    which `decode` makes of ids."""
+    """What ends an output: `eos` ids, which are part of it, and `texts`, which are removed from the
+    text that `decode` makes of ids."""
 
     eos: frozenset[int] = frozenset()
     texts: tuple[str, ...] = ()
     decode: Callable[[Sequence[int]], str] | None = None
 
     def cut(self, before: Sequence[int], emitted: Sequence[int]) -> int | None:
-        """How many of `emitted` (that follow `before`) belong to the output, None if it does not
-        end yet. The earliest stop of either kind counts. Raises ValueError for texts without
+        """Count how many of `emitted` (that follow `before`) belong to the output; None if it does
+        not end yet. The earliest stop of either kind counts. Raises ValueError for texts without
         `decode`."""
         end = next((i + 1 for i, token in enumerate(emitted) if token in self.eos), None)
         if self.texts:
@@ -41,14 +41,14 @@ class Stop:
         return any(each in text for each in self.texts)
 
     def trim(self, text: str) -> str:
-        """`text` up to the earliest stop text."""
+        """Cut `text` at the earliest stop text."""
         ends = [text.index(t) for t in self.texts if t in text]
         return text[: min(ends)] if ends else text
 
 
 def eos_ids(model: Any, tokenizer: Any) -> frozenset[int]:
-    """A `transformers` model's end-of-sequence ids, from its generation_config, else its config,
-    else the tokenizer. Raises InputError if they are not ids."""
+    """Return a `transformers` model's end-of-sequence ids, from its generation_config, else its
+    config, else the tokenizer. Raises InputError if they are not ids."""
     for source in (model.generation_config, model.config.get_text_config(decoder=True), tokenizer):
         eos = getattr(source, "eos_token_id", None)
         if eos is not None and eos != []:

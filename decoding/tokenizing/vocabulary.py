@@ -15,7 +15,8 @@ _PROBES = (
 
 
 def first_difference(target: PreTrainedTokenizerBase, draft: PreTrainedTokenizerBase) -> str | None:
-    """What differs, in a few words; None if both have the same tokens and split text alike."""
+    """Describe what differs, in a few words; None if both have the same tokens and split text
+    alike."""
     # Added tokens (chat marks, reserved ids) often differ between sizes of a family. A draft model
     # never proposes those that it lacks, which affects acceptance, not correctness.
     added = target.get_added_vocab().keys() | draft.get_added_vocab().keys()

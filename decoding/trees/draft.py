@@ -24,12 +24,12 @@ class DraftTree:
 
     @classmethod
     def of_chain(cls, ids: Sequence[int], device: torch.device) -> DraftTree:
-        """Tokens one after the other, from the root on."""
+        """Make a chain of tokens, one after the other, from the root on."""
         return cls(chain(len(ids) - 1), upload(ids, device))
 
     @property
     def shape(self) -> TreeShape:
-        """A sync if the host does not know it yet."""
+        """The shape on the host. A sync if the host does not know it yet."""
         if self._shape is None:
             self.set_parents(download(self.tensors.parents))
         assert self._shape is not None
@@ -73,12 +73,13 @@ class CandidatePool:
         return CandidatePool(tokens, parents, scores, self.width, self.levels)
 
     def columns(self) -> dict[str, Tensor]:
-        """For each guess its token, its parent, and the probability of the path down to it."""
+        """Return for each guess its token, its parent, and the probability of the path down to
+        it."""
         scores = self.scores.exp()
         return {"pool_tokens": self.tokens, "pool_parents": self.parents, "pool_scores": scores}
 
     def draft_p(self, guesses: Tensor) -> Tensor:
-        """The probability of each of these guesses after its parent, [len(guesses)]."""
+        """Compute the probability of each of these guesses after its parent, [len(guesses)]."""
         parents = self.parents[guesses]
         above = self.scores[parents.clamp_min(0)].masked_fill(parents < 0, 0.0)
         return (self.scores[guesses] - above).exp()
@@ -115,7 +116,7 @@ class Draft:
             self.ranks = tuple(map(int, ranks))
 
     def best_chain(self) -> Draft:
-        """The chain of most likely guesses, for targets that only verify chains."""
+        """Return the chain of most likely guesses, for targets that only verify chains."""
         shape = self.tree.shape
         if shape.is_chain:
             return self

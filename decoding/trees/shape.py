@@ -55,7 +55,7 @@ class TreeShape:
         return tuple(map(tuple, children))
 
     def path(self, node: int) -> tuple[int, ...]:
-        """Nodes from the root (excluded) down to `node`."""
+        """List the nodes from the root (excluded) down to `node`."""
         nodes: list[int] = []
         while node > 0:
             nodes.append(node)
@@ -65,11 +65,11 @@ class TreeShape:
 
 @lru_cache(maxsize=1024)
 def tree_shape(parents: tuple[int, ...]) -> TreeShape:
-    """A cached shape for the same parents, which keeps its derived properties."""
+    """Return the shape with these parents from a cache, with its derived properties."""
     return TreeShape(parents)
 
 
 @lru_cache(maxsize=256)
 def chain(gamma: int) -> TreeShape:
-    """A root followed by `gamma` drafted tokens, one after the other."""
+    """Return the shape of a root followed by `gamma` drafted tokens, one after the other."""
     return tree_shape(tuple(range(-1, gamma)))

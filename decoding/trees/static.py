@@ -41,8 +41,8 @@ class StaticTree:
 
 @lru_cache(maxsize=128)
 def build_tree(choices: Choices) -> StaticTree:
-    """The tree of these paths. Missing prefixes are added, so that a list of all nodes and a list
-    of only the longest paths give the same tree. Nodes are sorted by depth, then by rank."""
+    """Build the tree of these paths. Missing prefixes are added, so that a list of all nodes and a
+    list of only the longest paths give the same tree. Nodes are sorted by depth, then by rank."""
     paths = {path[:n] for path in choices for n in range(1, len(path) + 1)}
     ordered = sorted(paths, key=lambda path: (len(path), path))
     index: dict[tuple[int, ...], int] = {(): 0} | {path: i for i, path in enumerate(ordered, 1)}
@@ -92,7 +92,7 @@ def parse_choices(text: str) -> Choices:
 
 
 def checked_choices(paths: Any, named: str) -> Choices:
-    """Parsed JSON as choices. Raises InputError, with what it is `named`."""
+    """Read choices from parsed JSON. Raises InputError, with what it is `named`."""
     try:
         choices = tuple(tuple(path) for path in paths)
     except TypeError as error:

@@ -28,7 +28,8 @@ class TreeTensors:
 
 
 def tree_tensors(shape: TreeShape, device: torch.device) -> TreeTensors:
-    """Those of drafts are cached, so that a static tree is uploaded once."""
+    """Upload a shape to a device. Shapes of drafts are cached, so that a static tree is uploaded
+    once."""
     if shape.is_chain and len(shape) > LONGEST_CACHED:
         depths = torch.arange(len(shape), device=device)
         mask = torch.ones(len(shape), len(shape), dtype=torch.bool, device=device).tril_()

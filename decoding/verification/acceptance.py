@@ -76,7 +76,7 @@ class Acceptance:
 
     @property
     def result(self) -> VerifyResult:
-        """The one wait of a round."""
+        """The result on the host. Reading it is the one wait of a round."""
         if self._result is None:
             numbers, nodes, own = self._numbers.read(), len(self._tree), len(self._chosen)
             tokens, chosen = tuple(numbers[:nodes]), tuple(numbers[nodes : nodes + own])
@@ -132,7 +132,7 @@ class Acceptance:
         return self._tree.tensors.depths.index_select(0, self._last)
 
     def at_last_accepted(self, values: Tensor) -> Tensor:
-        """Of one value for each of `rows`, that of the last accepted node."""
+        """Select the last accepted node's value from `values`, which has one for each of `rows`."""
         return values.index_select(0, self._count) if self.padded else values[-1:]
 
     @property
@@ -160,7 +160,8 @@ def accept(draft: Draft, logits: Tensor, sampling: SamplingParams, noise: Noise)
 
 
 def last_accepted_on_host(shape: TreeShape, tokens: Sequence[int], chosen: Sequence[int]) -> int:
-    """`last_accepted` by the target's choice, which on a CPU would take longer than this."""
+    """Find what `last_accepted` finds, from the target's own choices. On a CPU this takes less
+    time."""
     children, node = shape.children, 0
     while True:
         match = next((c for c in children[node] if tokens[c] == chosen[node]), None)
@@ -170,8 +171,8 @@ def last_accepted_on_host(shape: TreeShape, tokens: Sequence[int], chosen: Seque
 
 
 def last_accepted(tree: DraftTree, passes: Tensor, scores: Tensor | None = None) -> Tensor:
-    """The end [1] of the longest path on which every node `passes`, bool [n]; the root always does.
-    Ties go to the largest sum of `scores` [n] along the path, then to the first."""
+    """Find the end [1] of the longest path on which every node `passes`, bool [n]; the root always
+    does. Ties go to the largest sum of `scores` [n] along the path, then to the first."""
     tensors = tree.tensors
     below = tensors.mask[:, 1:]  # the root's own test and score don't count
     depths = torch.where((below & ~passes[1:]).any(-1), -1, tensors.depths)
@@ -229,7 +230,7 @@ def accept_typical(
 def typical_threshold(
     logits: Tensor, temperature: float, epsilon: float, delta: float
 ) -> tuple[Tensor, Tensor]:
-    """For typical acceptance: log p [n, V] after temperature alone, and the thresholds
+    """Compute for typical acceptance log p [n, V] after temperature alone, and the thresholds
     min(epsilon, delta * exp(-H(p))) [n]."""
     log_p = (logits.float() / temperature).log_softmax(-1)
     entropy = -(log_p.exp() * log_p.clamp_min(torch.finfo(log_p.dtype).min)).sum(-1)

@@ -43,15 +43,15 @@ class Noise:
         self.advance(position % BLOCK)
 
     def ahead(self, positions: int) -> Tensor:
-        """Exp(1) noise of the next positions, [positions, width]."""
+        """Return Exp(1) noise of the next positions, [positions, width]."""
         while len(self._rows) < positions:
             block = self._rows.new_empty(BLOCK, self._rows.shape[1])
             self._rows = torch.cat([self._rows, exponential(block, self._position_noise)])
         return self._rows[:positions]
 
     def at(self, tree: DraftTree | None, ids: Tensor | None = None) -> Tensor:
-        """The noise of each node's next position (None: of the next one), [n, width]; with `ids`
-        [n, k] that of these tokens only."""
+        """Return the noise of each node's next position (None: of the next one), [n, width]; with
+        `ids` [n, k] that of these tokens only."""
         if tree is None or tree.is_chain:
             rows = self.ahead(1 if tree is None else len(tree))
             return rows if ids is None else rows.gather(-1, ids)
@@ -67,7 +67,7 @@ class Noise:
 
 
 def exponential(like: Tensor, generator: torch.Generator) -> Tensor:
-    """Exp(1) noise of the shape and on the device of `like`."""
+    """Draw Exp(1) noise of the shape and on the device of `like`."""
     noise = torch.empty_like(like).exponential_(generator=generator)
     # it can round to 0, and 0/0 = NaN would win the argmax for a token of probability 0
     return noise.clamp_min_(torch.finfo(noise.dtype).tiny)

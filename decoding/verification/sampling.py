@@ -28,8 +28,8 @@ _NO_IDS = torch.empty(0, dtype=torch.long)  # an argument that these warpers ign
 
 
 def probabilities(logits: Tensor, sampling: SamplingParams) -> Tensor:
-    """Warped distribution of each row, float32 [n, V], in `generate`'s order: temperature, top-k,
-    top-p, min-p. At temperature 0 all mass lies on the argmax."""
+    """Compute the warped distribution of each row, float32 [n, V], in `generate`'s order:
+    temperature, top-k, top-p, min-p. At temperature 0 all mass lies on the argmax."""
     logits = logits.float()
     if sampling.greedy:
         return torch.zeros_like(logits).scatter_(-1, logits.argmax(-1, keepdim=True), 1.0)
@@ -109,8 +109,8 @@ def exponential_race(weights: Tensor, noise: Tensor) -> Tensor:
 def next_tokens(
     logits: Tensor, sampling: SamplingParams, noise: Noise, tree: DraftTree | None = None
 ) -> Tensor:
-    """The next token of each row [n, V], for the nodes of a tree or a single one: the argmax, or a
-    sample of the warped distribution; NO_TOKEN if the logits are not finite. [n]."""
+    """Choose the next token of each row [n, V], for the nodes of a tree or a single one: the
+    argmax, or a sample of the warped distribution; NO_TOKEN if the logits are not finite. [n]."""
     if sampling.greedy:
         return mark_invalid(logits.argmax(-1), logits)
     logits, sizes = logits.float(), _top_sizes(logits, sampling)
@@ -124,7 +124,7 @@ def next_tokens(
 
 
 def mark_invalid(tokens: Tensor, weights: Tensor) -> Tensor:
-    """The tokens [n], with NO_TOKEN for each that won its row [n, V] by being NaN or infinite.
-    Stays on the device, so that a round needs only one transfer."""
+    """Put NO_TOKEN in place of each of the tokens [n] whose weight in its row [n, V] is NaN or
+    infinite. Stays on the device, so that a round needs only one transfer."""
     won = weights.gather(-1, tokens[:, None])[:, 0]
     return torch.where(won.isfinite(), tokens, NO_TOKEN)
