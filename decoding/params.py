@@ -16,18 +16,26 @@ KVCache = Literal["none", "int8", "fp8"]  # what a target's keys and values are 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The range of a number; None is unbounded. `above` is an exclusive lower bound."""
+    """What a setting may be: a number, `whole` or not, between two ends (None: unbounded; `above`
+    is exclusive), or one of the `others`."""
 
     least: float | None = None
     above: float | None = None
     most: float | None = None
+    whole: bool = False
+    others: tuple[object, ...] = ()
 
     def __str__(self) -> str:
         low = f"above {self.above:g}" if self.least is None else f"{self.least:g} or more"
         return low if self.most is None else f"{low}, at most {self.most:g}"
 
-    def check(self, name: str, value: float) -> None:
-        """Raise ValueError for a value outside."""
+    def check(self, name: str, value: Any) -> None:
+        """Raise ValueError for a value that the setting can't have."""
+        if value in self.others:
+            return
+        if not _is_number(value):
+            other = " or auto" * ("auto" in self.others)
+            raise ValueError(f"{name} must be a number{other}, not {value!r}")
         fits = (
             -math.inf < value < math.inf  # an integer may be too large for a float
             and (self.least is None or value >= self.least)
@@ -36,30 +44,30 @@ class Bounds:
         )
         if not fits:
             raise ValueError(f"{name} must be {self}, not {value}")
+        if self.whole and not isinstance(value, Integral):
+            raise ValueError(f"{name} must be a whole number, not {value}")
+
+
+def _is_number(value: object) -> bool:
+    """NumPy's are numbers, too."""
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 LONGEST_DRAFT = 64
 BOUNDS = {
     "temperature": Bounds(least=0),
-    "top_k": Bounds(least=0),
+    "top_k": Bounds(least=0, whole=True),
     "top_p": Bounds(above=0, most=1),
     "min_p": Bounds(least=0, most=1),
     "repetition_penalty": Bounds(above=0, most=10),
     "presence_penalty": Bounds(least=-2, most=2),
-    "gamma": Bounds(least=0, most=LONGEST_DRAFT),
-    "max_new_tokens": Bounds(least=1),
+    "gamma": Bounds(least=0, most=LONGEST_DRAFT, whole=True, others=(None, "auto")),
+    "max_new_tokens": Bounds(least=1, whole=True),
     "epsilon": Bounds(above=0, most=1),
     "delta": Bounds(above=0, most=1),
-    "eagle_total_tokens": Bounds(least=2, most=1024),
-    "eagle_top_k": Bounds(least=1, most=64),
+    "eagle_total_tokens": Bounds(least=2, most=1024, whole=True, others=(None,)),
+    "eagle_top_k": Bounds(least=1, most=64, whole=True, others=(None,)),
 }
-# What else than a number is allowed.
-OTHERS: dict[str, tuple[object, ...]] = {
-    "gamma": (None, "auto"),
-    "eagle_total_tokens": (None,),
-    "eagle_top_k": (None,),
-}
-INTEGERS = {"top_k", "gamma", "max_new_tokens", "eagle_total_tokens", "eagle_top_k"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,20 +141,8 @@ class Params:
 
 def _check(settings: SamplingParams | Params) -> None:
     for each in fields(settings):
-        value = getattr(settings, each.name)
-        if each.name not in BOUNDS or value in OTHERS.get(each.name, ()):
-            continue
-        if not _is_number(value):
-            other = " or auto" * ("auto" in OTHERS.get(each.name, ()))
-            raise ValueError(f"{each.name} must be a number{other}, not {value!r}")
-        BOUNDS[each.name].check(each.name, value)
-        if not isinstance(value, Integral) and each.name in INTEGERS:
-            raise ValueError(f"{each.name} must be a whole number, not {value}")
-
-
-def _is_number(value: object) -> bool:
-    """NumPy's are numbers, too."""
-    return isinstance(value, Real) and not isinstance(value, bool)
+        if each.name in BOUNDS:
+            BOUNDS[each.name].check(each.name, getattr(settings, each.name))
 
 
 _SAMPLING = frozenset(each.name for each in fields(SamplingParams))
