@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 
 AcceptanceRule = Literal["exact", "typical"]
 Gamma = int | Literal["auto"] | None
-KVCache = Literal["none", "int8", "fp8"]  # what a target's keys and values are quantized to
+KVCacheDtype = Literal["none", "int8", "fp8"]  # what a target's keys and values are quantized to
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from decoding.params import KVCache
+from decoding.params import KVCacheDtype
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class ModelOptions:
     dtype: str = "auto"
     quantize: str = "none"
     quantize_draft: str | None = None  # None: as the target
-    kv_cache: KVCache = "none"  # the precision of the target's keys and values
+    kv_cache: KVCacheDtype = "none"  # the precision of the target's keys and values
     adapter: str | None = None  # a PEFT adapter to merge into the target
     draft_adapter: str | None = None
     chat_template: str | None = None  # a file; None: the tokenizer's own

@@ -45,7 +45,7 @@ from app.text.numbers import whole_number
 from app.text.unicode import require_unicode
 from decoding.errors import InputError, reason_for
 from decoding.json_text import parse_json
-from decoding.params import KVCache
+from decoding.params import KVCacheDtype
 
 MAX_THREADS = 1024
 # arguments of a chat template that are set for every prompt
@@ -95,7 +95,7 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     quantize: Literal["none", "int8", "nf4"] = "none"
     quantize_draft: Literal["none", "int8", "nf4"] | None = None
-    kv_cache: KVCache = "none"
+    kv_cache: KVCacheDtype = "none"
     adapter: str | None = Field(None, min_length=1)
     draft_adapter: str | None = Field(None, min_length=1)
     threads: int | Literal["auto"] = "auto"

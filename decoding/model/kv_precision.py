@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from decoding.params import KVCache
+from decoding.params import KVCacheDtype
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class KVQuantizer:
         return quantized.view(self.dtype).to(dtype).mul_(scales)
 
 
-KV_QUANTIZERS: dict[KVCache, KVQuantizer | None] = {
+KV_QUANTIZERS: dict[KVCacheDtype, KVQuantizer | None] = {
     "none": None,
     "int8": KVQuantizer(torch.int8, 127.0),
     "fp8": KVQuantizer(torch.float8_e4m3fn, 448.0),

@@ -25,7 +25,7 @@ from decoding.model.linears import Linear
 from decoding.model.llama_shaped import is_llama_shaped, lean_forward
 from decoding.model.recurrent import RecurrentCache
 from decoding.model.transformers_forward import TransformersForward
-from decoding.params import KVCache
+from decoding.params import KVCacheDtype
 from decoding.trees.draft import DraftTree
 from decoding.trees.shape import TreeShape, chain
 
@@ -70,7 +70,7 @@ class Target:
         self.context = context_of(self.config)
         # True if a decoder's drafter needs every row's features: shared prefills then keep all.
         self.keeps_features = False
-        self.kv_cache: KVCache = "none"  # the precision of new caches
+        self.kv_cache: KVCacheDtype = "none"  # the precision of new caches
         self.aux_layers: tuple[int, ...] = ()
         known = is_llama_shaped(model)
         forward = TransformersForward(model, self.device)

@@ -8,7 +8,7 @@ from decoding.cost import batches, measure
 from decoding.cost.batches import batch_costs
 from decoding.model.architecture import MIN_CONTEXT
 from decoding.model.target import Target
-from decoding.params import KVCache
+from decoding.params import KVCacheDtype
 from tests.support.families import build
 
 
@@ -17,7 +17,7 @@ from tests.support.families import build
     [("llama", "none", True), ("llama", "int8", True), ("gpt2", "none", False)],
 )
 def test_every_size_is_measured_or_estimated(
-    family: str, kv_cache: KVCache, measured: bool
+    family: str, kv_cache: KVCacheDtype, measured: bool
 ) -> None:
     said: list[str] = []
     target = Target(build(family))

@@ -10,23 +10,23 @@ from decoding.drafters.base import Drafter
 from decoding.drafters.draft_model import DraftModel
 from decoding.model.kv_precision import KV_QUANTIZERS
 from decoding.model.target import Target
-from decoding.params import KVCache, Params
+from decoding.params import KVCacheDtype, Params
 from tests.support.families import build, draft
 from tests.support.random_trees import RandomTrees
 
-CACHES: tuple[KVCache, ...] = ("none", "int8", "fp8")
+CACHES: tuple[KVCacheDtype, ...] = ("none", "int8", "fp8")
 EIGHT_BITS = CACHES[1:]
 PROMPT = [5, 17, 3, 8, 14, 9]
 
 
-def quantized(family: str, kv_cache: KVCache) -> Target:
+def quantized(family: str, kv_cache: KVCacheDtype) -> Target:
     target = Target(build(family))
     target.kv_cache = kv_cache
     return target
 
 
 @pytest.mark.parametrize("kv_cache", EIGHT_BITS)
-def test_a_row_is_its_own_to_the_precision_of_eight_bits(kv_cache: KVCache) -> None:
+def test_a_row_is_its_own_to_the_precision_of_eight_bits(kv_cache: KVCacheDtype) -> None:
     quantizer = KV_QUANTIZERS[kv_cache]
     assert quantizer is not None
     rows = torch.randn(3, 20, 64) * torch.logspace(-3, 3, 20)[:, None]
@@ -41,7 +41,7 @@ def test_a_row_is_its_own_to_the_precision_of_eight_bits(kv_cache: KVCache) -> N
 
 @pytest.mark.parametrize("kv_cache", EIGHT_BITS)
 @pytest.mark.parametrize("family", ["llama", "gemma2"])
-def test_every_lane_says_what_the_target_says_alone(family: str, kv_cache: KVCache) -> None:
+def test_every_lane_says_what_the_target_says_alone(family: str, kv_cache: KVCacheDtype) -> None:
     """Of a lean forward and of transformers' modules, of chains and of trees."""
     target = quantized(family, kv_cache)
     params = Params(gamma=3, max_new_tokens=40)

@@ -17,7 +17,7 @@ from decoding.model.kv_precision import KV_QUANTIZERS
 from decoding.model.lean import LeanForward
 from decoding.model.target import Target
 from decoding.model.transformers_forward import TransformersForward
-from decoding.params import KVCache
+from decoding.params import KVCacheDtype
 from decoding.trees.draft import DraftTree
 from decoding.trees.shape import TreeShape, chain
 from tests.support.families import FAMILIES, build, filled
@@ -259,7 +259,7 @@ def test_gemmas_norms_are_summed_in_float32(fused: bool) -> None:
     ("kind", "kv_cache"),
     [("llama", "none"), ("every head its own keys", "none"), ("llama", "int8")],
 )
-def test_sequences_of_a_batch_say_what_each_says_alone(kind: str, kv_cache: KVCache) -> None:
+def test_sequences_of_a_batch_say_what_each_says_alone(kind: str, kv_cache: KVCacheDtype) -> None:
     target = Target(LEAN[kind]())
     target.kv_cache = kv_cache
     lean = target.lean
