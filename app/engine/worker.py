@@ -74,8 +74,8 @@ class Worker:
                     else:
                         self._answer(turn, self._lanes)
                 except Exception as error:  # the thread goes on; the user gets the prompt back
-                    why, too_long = str(error), isinstance(error, ConversationTooLong)
-                    mailbox.emit(RunRejected(turn.prompt, why or type(error).__name__, too_long))
+                    too_long = isinstance(error, ConversationTooLong)
+                    mailbox.emit(RunRejected(turn.prompt, describe(error), too_long))
             else:
                 self._use_idle_time(self._lanes)
 
@@ -141,7 +141,7 @@ class Worker:
         except InputError as error:
             return str(error)
         except Exception as error:  # the screen shows it, whatever it is
-            return f"loading failed: {type(error).__name__}: {error}"
+            return f"loading failed: {describe(error)}"
         return None
 
     # Answering

@@ -147,6 +147,30 @@ def test_what_cannot_be_loaded_is_said_in_one_line(
     listener.session.close()
 
 
+def test_an_unexpected_failure_of_loading_is_told_in_one_line(
+    open_session: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def load(*_: Any) -> None:
+        raise RuntimeError("shapes differ\nthese are all of them: ...")
+
+    monkeypatch.setattr("app.engine.lanes.load_models", load)
+    failed = open_session("ar").wait(LoadFailed)
+    assert failed.message == "loading failed: RuntimeError: shapes differ"
+
+
+def test_an_unexpected_failure_of_encoding_is_told_with_its_kind(
+    open_session: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def encode(*_: Any) -> None:
+        raise KeyError("role")
+
+    monkeypatch.setattr(LoadedModels, "encode", encode)
+    listener = open_session("ar")
+    listener.loaded()
+    (rejected,) = listener.turn("the fox")
+    assert isinstance(rejected, RunRejected) and rejected.message == "KeyError: 'role'"
+
+
 def test_without_a_draft_its_lane_is_not_available(
     open_session: Open, options: ModelOptions
 ) -> None:
