@@ -5,18 +5,24 @@ from __future__ import annotations
 import json
 import shlex
 from dataclasses import replace
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from app.report.engines import ENGINES, Choice
+from app.report.engines import ENGINES, MAX_NGRAM, Choice
 from app.strategies.registry import DRAFT_MODEL, EAGLE, EAGLE_1, LOOKUP, MEDUSA, SUFFIX
+from decoding.drafters.lookup import Lookup
 from tests.conftest import FamilyFolders
 
 VLLM, SGLANG, TENSORRT_LLM, TRANSFORMERS = (engine.configure for engine in ENGINES)
 CHAIN = Choice("big model", EAGLE, gamma=3, top_k=1, source="head", version="eagle3")
 TREE = Choice("big model", EAGLE, gamma=6, top_k=8, nodes=32, source="head", version="eagle3")
+
+
+def test_engines_look_up_matches_as_long_as_were_measured() -> None:
+    assert signature(Lookup).parameters["max_ngram"].default == MAX_NGRAM
 
 
 def options(command: str) -> dict[str, str]:
