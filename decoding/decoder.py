@@ -69,10 +69,10 @@ class Decoder:
         self.finished: FinishReason | None = None
         self.prompt: PrefilledPrompt | None = None
         self.draft_prefill_seconds = 0.0
+        self.record_probabilities = False
         default_gamma = 0 if drafter is None else drafter.default_gamma
         self._auto = AutoGamma(default_gamma, verify_cost)
         self._self_ending = drafter if isinstance(drafter, SelfEndingDrafter) else None
-        self.record_probabilities = False
         self._ids: list[int] = []  # everything committed; all but the last have rows in the cache
         self._prompt_length = 0
         self._penalties = Penalties(0, target.device)

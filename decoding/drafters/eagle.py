@@ -181,12 +181,10 @@ class Eagle:
         if self._sizer is not None:
             each = (grown - growing) / pool.levels
             self._sizer.drafted(time.perf_counter() - begun, each)
-        draft_p = partial(pool.draft_p, kept.guesses)
         return Draft(
             tree,
-            None,
-            draft_p,
-            kept.ranks,
+            draft_p=partial(pool.draft_p, kept.guesses),
+            ranks=kept.ranks,
             pool=pool,
             kept=kept.guesses,
             shape_on_device=kept.shape_on_device,
