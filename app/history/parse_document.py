@@ -13,7 +13,7 @@ from app.history.document import REPLAY_VERSION
 from app.history.log import is_log, read_event, read_log
 from app.history.recording import Recording
 from app.report.document import SCHEMA_VERSION
-from decoding.errors import InputError
+from decoding.errors import InputError, describe
 from decoding.json_text import parse_json, read_bounded
 from decoding.params import nested
 from decoding.round import TokenFate
@@ -60,8 +60,7 @@ def read_document(document: Any, where: Path) -> Recording:
         place = ".".join(map(str, first["loc"]))
         raise InputError(f"{where} is damaged: {place}: {first['msg']}") from error
     except (AttributeError, LookupError, TypeError, ValueError) as error:
-        what = f"{type(error).__name__}: {error}"
-        raise InputError(f"{where} is damaged: {what}") from error
+        raise InputError(f"{where} is damaged: {describe(error)}") from error
 
 
 def _recording(document: Json, replay: Json) -> Recording:

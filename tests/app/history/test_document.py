@@ -107,6 +107,10 @@ def test_figures_follow_from_the_rounds() -> None:
         (lambda d: d["runs"][0].update(lanes=[1]), "is damaged"),
         (lambda d: d["runs"][0]["lanes"][0].update(lane="other"), "is damaged"),
         (lambda d: d["runs"][0]["lanes"][1]["rounds"][0].update(tokens="x"), "round.tokens"),
+        (
+            lambda d: d["replay"]["lanes"][0].update(strategy="guess"),
+            "is damaged: unknown strategy 'guess'",
+        ),
         (lambda d: d["replay"].update(texts={"x": "y"}), "is damaged"),
         (lambda d: d["replay"].update(created="yesterday"), "is damaged"),
     ],
