@@ -200,6 +200,7 @@ class Decoder:
         if not self.generated:
             raise RuntimeError("call `start` before `step`")
         begun = time.perf_counter()
+        # `_prepare` marks the new clock: what it launches is timed with the next round's draft.
         clock, self._clock = self._clock, Clock(self.target.device)
         clock.mark()
         gamma = self._gamma(params)
@@ -212,8 +213,8 @@ class Decoder:
         self._prepare(output, acceptance)
         result = acceptance.result
         self._require_token(result.bonus)
-        # What the drafter prepared in the last round, if it did, is a part of this draft's time;
-        # what passed in between is not.
+        # The time between the last round's preparation, if there was one, and this round is left
+        # out.
         *prepared, draft_seconds, verify_seconds = clock.parts()
         draft_seconds += sum(prepared[:1])
         self._cache.length += len(result.path) + 1

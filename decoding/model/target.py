@@ -72,7 +72,7 @@ class Target:
         self.keeps_features = False
         self.kv_cache: KVCacheDtype = "none"  # the precision of new caches
         self.aux_layers: tuple[int, ...] = ()
-        known = is_llama_shaped(model)
+        known = is_llama_shaped(model)  # before the hooks of the next line are on it
         forward = TransformersForward(model, self.device)
         self._forward: Forward = forward
         self.recurrent = bool(forward.states)
