@@ -21,8 +21,8 @@ class Penalties:
     def __init__(self, prompt_length: int, device: torch.device) -> None:
         self._prompt_length = prompt_length
         self._length = 0  # of the ids seen so far
-        self._text = _DifferentTokens(device)
-        self._answer = _DifferentTokens(device)
+        self._text = _TokenSet(device)
+        self._answer = _TokenSet(device)
 
     def apply(
         self,
@@ -57,8 +57,8 @@ class Penalties:
         self._length = len(ids)
 
 
-class _DifferentTokens:
-    """A set of tokens, as a tensor [n] in order of their first appearance."""
+class _TokenSet:
+    """A growing set of tokens, as a tensor [n] in any order."""
 
     def __init__(self, device: torch.device) -> None:
         self.tokens = torch.empty(0, dtype=torch.long, device=device)
@@ -77,7 +77,7 @@ def _where_seen(
     drafted: DraftTree | Tensor | None,
     change: Callable[[Tensor], Tensor],
 ) -> Tensor:
-    """`logits` [n, V] after `change` of those of the tokens `known`, and of the drafted ones before
+    """Apply `change` to the logits [n, V] of the tokens `known`, and of the drafted ones before
     each row. Only the columns of these tokens are computed: a vocabulary is many times as large."""
     columns = known
     if isinstance(drafted, DraftTree):
