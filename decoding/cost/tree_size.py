@@ -12,11 +12,12 @@ from decoding.cost.model import Cost, CostModel
 from decoding.cost.rate import Rate
 from decoding.trees.static import Choices
 
+MAX_NODES = 64  # of a tree whose size is chosen by its expected yield, root included
+
 
 def optimal_tree(
     accuracy: Sequence[Sequence[float]],
     costs: CostModel,
-    max_nodes: int = 64,
     kept: Choices = (),
     tolerance: float = 1.0,
 ) -> Choices:
@@ -32,7 +33,7 @@ def optimal_tree(
     is: gamma can shorten it for hard text, but nothing lengthens it for easy text.
     """
     alone = 1.0 / costs.seconds(0, 1, drafting=0)
-    grown = [_fastest(accuracy[:heads], costs, max_nodes) for heads in range(1, len(accuracy) + 1)]
+    grown = [_fastest(accuracy[:heads], costs) for heads in range(1, len(accuracy) + 1)]
     enough = max(alone, *(speed for speed, _ in grown)) / tolerance
     if kept and _speed(kept, accuracy, costs) >= enough:
         return kept
@@ -45,9 +46,7 @@ def _speed(tree: Choices, accuracy: Sequence[Sequence[float]], costs: CostModel)
     return (1.0 + worth) / costs.seconds(max(map(len, tree)), len(tree) + 1)
 
 
-def _fastest(
-    accuracy: Sequence[Sequence[float]], costs: CostModel, max_nodes: int
-) -> tuple[float, Choices]:
+def _fastest(accuracy: Sequence[Sequence[float]], costs: CostModel) -> tuple[float, Choices]:
     """Tokens per unit of time, and the tree, which uses each of these heads."""
     heap: list[tuple[float, tuple[int, ...]]] = []
 
@@ -60,7 +59,7 @@ def _fastest(
     value_of: dict[tuple[int, ...], float] = {(): 1.0}
     nodes: list[tuple[int, ...]] = []
     tau, best, best_size, deep = 1.0, 0.0, 0, False
-    while heap and len(nodes) < max_nodes:
+    while heap and len(nodes) + 1 < MAX_NODES:
         negative, path = heapq.heappop(heap)
         value = value_of[path] = -negative
         nodes.append(path)

@@ -19,12 +19,12 @@ from decoding.checkpoints.eagle import EagleWeights
 from decoding.checkpoints.eagle_fit import TargetShape
 from decoding.checkpoints.eagle_read import read_eagle
 from decoding.cost.model import Cost
-from decoding.cost.tree_size import TreeSizer
+from decoding.cost.tree_size import MAX_NODES, TreeSizer
 from decoding.device import upload
 from decoding.drafters.base import DraftContext, Needs
 from decoding.drafters.eagle_graphs import LevelGraphs, RunLevel
 from decoding.drafters.eagle_head import EagleHead
-from decoding.drafters.eagle_tree import MAX_NODES, CostAwarePlan, DynamicPlan, StaticPlan, TreePlan
+from decoding.drafters.eagle_tree import CostAwarePlan, DynamicPlan, StaticPlan, TreePlan
 from decoding.model.attention import additive_mask
 from decoding.model.cache import LayerShape, TreeCache
 from decoding.model.prefix import common_prefix

@@ -14,14 +14,12 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from decoding.cost.tree_size import TreeSizer
+from decoding.cost.tree_size import MAX_NODES, TreeSizer
 from decoding.device import download, upload
 from decoding.trees.draft import CandidatePool
 from decoding.trees.shape import TreeShape, chain, tree_shape
 from decoding.trees.static import Choices, build_tree
 from decoding.trees.tensors import TreeTensors
-
-MAX_NODES = 64  # of a tree whose size is chosen by its expected yield
 
 
 @dataclass(frozen=True, slots=True, eq=False)

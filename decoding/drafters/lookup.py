@@ -20,11 +20,11 @@ class Lookup:
     before, at its most recent occurrence."""
 
     needs: Needs = "none"
+    default_gamma = 6
     note: str | None = None
     cache_bytes = 0
 
-    def __init__(self, device: torch.device, max_ngram: int = 4, default_gamma: int = 6) -> None:
-        self.default_gamma = default_gamma
+    def __init__(self, device: torch.device, max_ngram: int = 4) -> None:
         self._device = device
         self._max_ngram = max_ngram
         self._ids: list[int] = []  # the sequence

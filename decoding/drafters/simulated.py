@@ -18,17 +18,15 @@ class Simulated:
     with probability `acceptance`. Costs nothing, and only works for greedy decoding."""
 
     needs: Needs = "none"
+    default_gamma = 4
     note: str | None = None
     cache_bytes = 0
 
-    def __init__(
-        self, device: torch.device, acceptance: float, seed: int = 0, default_gamma: int = 4
-    ) -> None:
-        self.default_gamma = default_gamma
+    def __init__(self, device: torch.device, acceptance: float) -> None:
         self.answer: Sequence[int] = ()  # the target's answer to the prompt of the next `start`
         self._device = device
         self._acceptance = acceptance
-        self._draws = torch.Generator().manual_seed(seed)
+        self._draws = torch.Generator().manual_seed(0)
         self._prompt = 0
 
     def start(self, ids: Sequence[int], first: int = 0, features: Tensor | None = None) -> None:

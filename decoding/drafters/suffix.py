@@ -48,6 +48,7 @@ class Suffix:
     probability is at least `min_probability`."""
 
     needs: Needs = "none"
+    default_gamma = 12
     note: str | None = None
     cache_bytes = 0
 
@@ -57,9 +58,7 @@ class Suffix:
         max_depth: int = 24,
         max_spec_factor: float = 1.0,
         min_probability: float = 0.1,
-        default_gamma: int = 12,
     ) -> None:
-        self.default_gamma = default_gamma
         self._device = device
         self._max_depth = max_depth
         self._max_spec_factor = max_spec_factor
