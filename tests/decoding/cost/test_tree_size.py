@@ -9,7 +9,8 @@ import pytest
 
 from decoding.cost.curve import Line
 from decoding.cost.model import CostModel
-from decoding.cost.tree_size import TreeSizer, optimal_tree
+from decoding.cost.tree_size import MAX_NODES, TreeSizer, optimal_tree
+from decoding.model.graphs import SIZES
 
 
 @pytest.mark.parametrize("slope", [0.0, 0.05, 0.4])
@@ -47,6 +48,12 @@ def test_of_trees_that_are_alike_the_deepest_is_taken_once_and_kept() -> None:
 
 def test_no_tree_is_grown_where_none_pays() -> None:
     assert optimal_tree(((0.1, 0.05),), CostModel(Line(0.1, 0.0), float)) == ()
+
+
+def test_the_largest_tree_is_a_pass_of_64_rows_with_its_root() -> None:
+    """More rows than that have no CUDA graph."""
+    free = CostModel(Line(0.1, 0.0), lambda n: 1.0)
+    assert len(optimal_tree([[0.5] * 10] * 4, free)) == MAX_NODES - 1 == SIZES[-1] - 1
 
 
 def test_a_tree_that_pays_grows_with_trust_and_shrinks_with_cost() -> None:
