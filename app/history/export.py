@@ -33,11 +33,11 @@ def number(value: float | None, form: str) -> str:
     return "" if value is None else form.format(value)
 
 
-def unique_path(title: str, suffix: str, folder: Path | None = None) -> Path:
+def unique_path(title: str, suffix: str) -> Path:
     """Find a file in the working folder, named after the conversation, that does not exist yet."""
     words = " ".join(re.findall(r"\w+", title.lower()))
     short = shorten(words, SLUG_CHARACTERS, placeholder="") or words[:SLUG_CHARACTERS]
-    stem, folder = short.replace(" ", "-") or "conversation", folder or Path.cwd()
+    stem, folder = short.replace(" ", "-") or "conversation", Path.cwd()
     path, count = folder / f"{stem}{suffix}", 1
     while path.exists():
         count += 1

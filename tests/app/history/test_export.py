@@ -93,11 +93,14 @@ def test_lanes_that_were_removed_since_are_left_out() -> None:
         ("x" * 300, "x" * 40 + ".md"),
     ],
 )  # fmt: skip
-def test_files_are_named_after_the_conversation(tmp_path: Path, title: str, name: str) -> None:
-    path = unique_path(title, ".md", tmp_path)
+def test_files_are_named_after_the_conversation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, title: str, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = unique_path(title, ".md")
     assert path == tmp_path / name
     path.touch()
-    assert unique_path(title, ".md", tmp_path).stem == path.stem + "-2"
+    assert unique_path(title, ".md").stem == path.stem + "-2"
 
 
 def test_an_asciicast(tmp_path: Path) -> None:
