@@ -15,7 +15,10 @@ from functools import cache
 from assets.demo.recipe.corpus import arithmetic, code, copying, daily, facts, manners, named
 from assets.demo.recipe.corpus.plots import compile_template, render
 from assets.demo.recipe.corpus.school import Asked, reserved, typed
+from assets.demo.recipe.corpus.stories import is_reserved
+from assets.demo.recipe.corpus.subject import read_subject
 from assets.demo.recipe.corpus.text import (
+    ANSWERS,
     FORMS,
     Conversation,
     Topic,
@@ -23,6 +26,7 @@ from assets.demo.recipe.corpus.text import (
     as_typed,
     chat,
     read_sections,
+    read_topics,
     sentence,
     with_article,
 )
@@ -98,7 +102,9 @@ def whys(rng: random.Random, held_out: bool) -> list[str]:
 @cache
 def _asked_after() -> tuple[tuple[Topic, tuple[tuple[tuple[str, ...], str], ...]], ...]:
     """Topics, and for each the wordings and answers of what may be asked next."""
-    topics = {topic.name: topic for topic in [*facts.topics(), *manners.TOPICS]}
+    more = read_topics(ANSWERS / "first_more.txt")
+    known = (*more, *read_subject().topics, *facts.topics(), *manners.TOPICS)
+    topics = {topic.name: topic for topic in known}
     found = []
     for name, lines in read_sections(FORMS / "leaning.txt").items():
         rows = [line.partition(" => ")[::2] for line in lines]
@@ -344,7 +350,7 @@ def edits(rng: random.Random, held_out: bool) -> list[str]:
             way = 4
         if way == 0:
             old = rng.choice(words)
-            new = rng.choice([w for w in NOUNS[old] if w not in text and w not in NOUNS.values()])
+            new = rng.choice([w for w in NOUNS[old] if w not in text])
             wide = NOUNS[old] in (daily.CREATURES, daily.THINGS, daily.PLACES)
             art = wide and rng.random() < 0.6
             a = f"the {old}" if art else old
@@ -435,7 +441,7 @@ def stories(rng: random.Random, held_out: bool) -> list[str]:
         if rng.random() < 0.3:
             wish.name = named._a_name(rng, wish.hero)
         key = f"{wish.hero}/{wish.name}" if wish.name else wish.hero
-        if " " not in wish.hero and named.is_reserved(key) == held_out:
+        if " " not in wish.hero and is_reserved(key) == held_out:
             break
     wish.pronoun = named.pronoun_of(wish.hero, wish.name)
     if rng.random() < 0.2:
@@ -452,7 +458,6 @@ def stories(rng: random.Random, held_out: bool) -> list[str]:
     turns = [said(rng, form, x=x), named.tell(rng, wish)]
     pronouns = named._pronouns(wish)
     h = wish.name or f"the {wish.hero}"
-    words = {"it": pronouns["him"], "the hero": f"the {wish.hero}", **pronouns}
     for _ in range(rng.choice((1, 1, 2))):
         way = rng.random()
         if way < 0.6:
@@ -472,8 +477,10 @@ def stories(rng: random.Random, held_out: bool) -> list[str]:
             form, answer = rng.choice(WHERE), f"The {wish.hero} lived {wish.place}."
         if answer in turns:
             continue
-        turns += [said(rng, form.replace("{the hero}", "{hero}"), hero=words["the hero"],
-                       **{k: v for k, v in words.items() if k != "the hero"}), answer]  # fmt: skip
+        form = alternative(rng, form.replace("{the hero}", f"the {wish.hero}"))
+        for slot, word in (("it", pronouns["him"]), *pronouns.items()):
+            form = form.replace(f"{{{slot}}}", word)
+        turns += [said(rng, form), answer]
     return turns
 
 

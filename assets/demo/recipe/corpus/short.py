@@ -6,13 +6,16 @@ from __future__ import annotations
 
 import random
 import re
+from functools import cache
 
-from assets.demo.recipe.corpus import arithmetic, lists, quantities, wordplay
+from assets.demo.recipe.corpus import arithmetic, facts, lists, quantities, wordplay
 from assets.demo.recipe.corpus.arithmetic import in_words
 from assets.demo.recipe.corpus.school import Asked, Kinds
 from assets.demo.recipe.corpus.steps import key_of, solved
+from assets.demo.recipe.corpus.subject import read_subject
 from assets.demo.recipe.corpus.text import (
     Conversation,
+    Topic,
     alternative,
     as_typed,
     chat,
@@ -128,7 +131,7 @@ def products(rng: random.Random) -> Asked:
 
 def bigger(rng: random.Random) -> Asked:
     """What shows which is larger, and only then the verdict."""
-    a, b = rng.sample(range(101) if rng.random() < 0.8 else range(1001), 2)
+    a, b = rng.sample(range(101) if rng.random() < 0.8 else range(1000), 2)
     high, low = max(a, b), min(a, b)
     if len(str(a)) == len(str(b)) > 2:
         return bigger(rng)
@@ -277,7 +280,44 @@ def things_for(rng: random.Random) -> Asked:
     return Asked(plain(question), question, your, (said, place))
 
 
+# --- so many sentences ----------------------------------------------------------------------------
+
+IN_SENTENCES = (
+    "{q} in {n}", "in {n}: {q}", "{q}, in {n}", "{q}, but only in {n}", "{q} (in {n})",
+    "{q} please use {n}", "answer in {n}: {q}", "{q}, {n} please", "{q}, not more than {n}",
+    "with {n}: {q}", "{q} - {n} will do", "just {n}: {q}",
+)  # fmt: skip
+
+
+def in_sentences(rng: random.Random) -> Asked:
+    """An explanation of one sentence or two: the first ones of the answer."""
+    one = rng.choice(read_subject().topics) if rng.random() < 0.6 else rng.choice(_facts())
+    answer = one.answer(rng)
+    parts = re.split(r"(?<=[.?!]) (?=[A-Z])", answer)
+    n = rng.choice((1, 2, 2, 2, 3))
+    if (
+        len(parts) <= n
+        or "\n" in answer
+        or not len(parts[0]) > 25
+        or parts[n - 1].endswith("reasons.")
+    ):
+        return in_sentences(rng)
+    question = rng.choice(one.questions).rstrip(".?!")
+    said = "one sentence" if n == 1 else f"{in_words(n)} sentences" if n == 3 else (
+        rng.choice(("two sentences", "two sentences", "2 sentences"))
+    )  # fmt: skip
+    form = rng.choice(IN_SENTENCES[:-1] if n == 1 else IN_SENTENCES)
+    text = form.format(q=question, n=said)
+    return Asked(f"sentences {question}", text, " ".join(parts[:n]), (question, said))
+
+
+@cache
+def _facts() -> tuple[Topic, ...]:
+    return tuple(facts.topics())
+
+
 KINDS = Kinds({
+    in_sentences: 8,
     halves: 9, doubles: 7, differences: 14, sums: 7, products: 5, bigger: 10, neighbours: 8,
     opposites: 18, do_rhyme: 10, rhymed: 10, things_for: 9,
 })  # fmt: skip
