@@ -646,9 +646,9 @@ ENDS_PAST = (
     ("yesterdays", "yesterday"), ("in last week", "last week"), ("before two days", "two days ago"),
     ("since two days ago", "two days ago"), ("at the last Monday", "last Monday"),
     ("two week ago", "two weeks ago"), ("three day ago", "three days ago"),
-    ("with two friend", "with two friends"), ("on last night", "last night"),
+    ("on last night", "last night"),
     ("at Sunday", "on Sunday"), ("in the last year", "last year"), ("a hour ago", "an hour ago"),
-    ("with many childs", "with many children"), ("in Monday", "on Monday"),
+    ("in Monday", "on Monday"),
 )  # fmt: skip
 
 

@@ -329,7 +329,7 @@ def typed(rng: random.Random, asked: Asked) -> str:
     """The question as it is typed in a hurry, mostly in small letters and without more words."""
     way = rng.random()
     if way < 0.06:
-        return rng.choice(JUST) + asked.question
+        return rng.choice(JUST) + asked.question[0].lower() + asked.question[1:]
     if way < 0.1:
         return f"{asked.question.rstrip('?')} {rng.choice(('please', 'pls', 'thanks'))}"
     if way < 0.3:
