@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -95,6 +96,16 @@ def is_corrected(job: Job) -> bool:
     subject and the time want."""
     if any(is_corrected_as(job, *forms) for forms in copying.MISTAKES):
         return True
+    ends = (*copying.ENDS_NOW, *copying.ENDS_PAST)
+    for wrong_end, end in ends:
+        if job.text.rstrip(".").endswith(f" {wrong_end}") and job.answer.endswith(f" {end}."):
+            text = f"{job.text.rstrip('.').removesuffix(wrong_end)}END"
+            job = replace(job, text=text, answer=f"{job.answer.removesuffix(end + '.')}END.")
+            job = replace(job, text=re.sub(r"\ban?\b(?= .*END)", "a", job.text))
+            job = replace(job, answer=re.sub(r"\ban?\b(?= .*END)", "a", job.answer))
+            break
+    else:
+        end = ""
 
     def forms(verb: str) -> set[str]:
         return {verb, *(conjugated(verb, past, False) for past in (True, False))}
@@ -103,6 +114,7 @@ def is_corrected(job: Job) -> bool:
     ((wrong, right),) = [(a, b) for a, b in words if a.lower() != b.lower()]
     (verb,) = {act for act in (act.split()[0] for act in copying.ACTS) if right in forms(act)}
     past = re.search(r"(yesterday|last \w+)\.$", job.answer) is not None
+    past = past or end in dict(copying.ENDS_PAST).values()
     many = job.answer.startswith(("I ", "We ", "They "))
     return wrong in forms(verb) and right == conjugated(verb, past, many)
 

@@ -234,6 +234,54 @@ def _salad(rng: random.Random) -> str:
     )
 
 
+_KNOWN = tuple(
+    word
+    for pool in (daily.THINGS, daily.CREATURES, daily.STUFF, daily.FOOD, daily.ADJECTIVES,
+                 daily.DAYS, daily.MONTHS, subjects.COLOURS, subjects.CITIES, subjects.FRUITS)
+    for word in pool
+)  # fmt: skip
+
+
+def _item(rng: random.Random) -> str:
+    """One thing of a row: a word, a number, a name, a time, a code."""
+    way = rng.random()
+    if way < 0.5:
+        return rng.choice(_KNOWN)
+    if way < 0.65:
+        return str(rng.choice((rng.randrange(10), rng.randrange(100), rng.randrange(2000))))
+    if way < 0.73:
+        return rng.choice(daily.NAMES)
+    if way < 0.79:
+        return f"{rng.choice(daily.ADJECTIVES)} {rng.choice(daily.THINGS)}"
+    if way < 0.84:
+        return f"{rng.randint(1, 23)}:{rng.randrange(60):02}"
+    if way < 0.89:
+        return f"{rng.choice('ABCDEFGHKLMNPRSTXYZ')}{rng.randint(1, 99)}"
+    if way < 0.93:
+        return f"{rng.randint(1, 99)}.{rng.randrange(100):02}"
+    return rng.choice(daily.common())
+
+
+def _mixed(rng: random.Random) -> str:
+    """A short row of all kinds of things with one mark between them."""
+    between = rng.choice((", ",) * 7 + (" ", " ", "; ", " - ", " / ", "-", " + ", " and ", " > "))
+    pool = rng.random()
+    count = rng.randint(2, 6)
+    if pool < 0.35:  # of one kind, with a number among them
+        kind = rng.choice((subjects.COLOURS, daily.CREATURES, daily.FOOD, daily.NAMES, daily.DAYS,
+                           daily.THINGS, subjects.FRUITS, daily.PLACES))  # fmt: skip
+        items = list(rng.sample(kind, min(count, len(kind))))
+        if rng.random() < 0.7:
+            items.insert(rng.randint(0, len(items)), str(rng.randrange(100)))
+    else:
+        items = [_item(rng) for _ in range(count)]
+    text = between.join(items)
+    way = rng.random()
+    if way < 0.12:
+        return sentence(text) + rng.choice(".!?")
+    return f"({text})" if way > 0.97 else text
+
+
 # Notes as people keep them, with numbers, times and names.
 NOTES = (
     "Meeting moved to {day}, {h} pm, room {n}.", "Train leaves at {h}:{m} from platform {d}.",
@@ -306,7 +354,7 @@ def _anything(rng: random.Random, held_out: bool) -> str:
     """A text of any kind to be copied."""
     way = rng.random()
     if rng.random() < 0.55 and not held_out:
-        return rng.choice((_line, daily.line, daily.text, daily.note, daily.line))(rng)
+        return rng.choice((_line, daily.line, daily.text, daily.note, daily.line, _mixed))(rng)
     if way < 0.18:
         return scene(rng, held_out, 3).text(rng.random() < 0.6, rng.random() < 0.4)
     if way < 0.28:
@@ -432,7 +480,7 @@ def _name(rng: random.Random, held_out: bool) -> Job:
 def _short(rng: random.Random, held_out: bool) -> str:
     """One sentence, or a few words."""
     if rng.random() < 0.6 and not held_out:
-        return rng.choice((_line, daily.line, daily.note))(rng)
+        return rng.choice((_line, daily.line, daily.note, _mixed))(rng)
     way = rng.random()
     if way < 0.6:
         return rng.choice(scene(rng, held_out).sentences(rng.random() < 0.6, rng.random() < 0.4))
@@ -584,8 +632,55 @@ def _mistaken(rng: random.Random) -> Job:
     return Job("grammar", f"{said} {wrong}{end}", f"{sentence(who)} {right}.")
 
 
+# Ends of a sentence with a mistake, and how they are right: for now, and for what is past.
+ENDS_NOW = (
+    ("every weeks", "every week"), ("each days", "each day"), ("all the days", "every day"),
+    ("every mornings", "every morning"), ("in every week", "every week"),
+    ("on every Monday's", "every Monday"), ("at the morning", "in the morning"),
+    ("in the night", "at night"), ("at Sundays", "on Sundays"), ("two time a week", "twice a week"),
+    ("three time a day", "three times a day"), ("with two sister", "with two sisters"),
+    ("with many peoples", "with many people"), ("by the evenings", "in the evenings"),
+    ("every years", "every year"), ("with three friend", "with three friends"),
+)  # fmt: skip
+ENDS_PAST = (
+    ("yesterdays", "yesterday"), ("in last week", "last week"), ("before two days", "two days ago"),
+    ("since two days ago", "two days ago"), ("at the last Monday", "last Monday"),
+    ("two week ago", "two weeks ago"), ("three day ago", "three days ago"),
+    ("on last night", "last night"),
+    ("at Sunday", "on Sunday"), ("in the last year", "last year"), ("a hour ago", "an hour ago"),
+    ("in Monday", "on Monday"),
+)  # fmt: skip
+
+
+def _two_mistakes(rng: random.Random) -> Job:
+    """A sentence with a verb in the wrong form and a second mistake at its end."""
+    verb, _, rest = rng.choice(ACTS).partition(" ")
+    past = rng.random() < 0.4
+    who = rng.choice((*ACTORS, *ACTORS, "I", "we", "they"))
+    who = subjects.rare_name(rng) if rng.random() < 0.25 else who
+    many = who in ("I", "we", "they")
+    right = conjugated(verb, past, many)
+    wrong = conjugated(verb, False, not many)
+    wrong_end, end = rng.choice(ENDS_PAST if past else ENDS_NOW)
+    if wrong == right:
+        return _two_mistakes(rng)
+    said = who if rng.random() < 0.6 else sentence(who)
+    stop = rng.choice(("", "", "."))
+    wrong_rest = rest
+    if rng.random() < 0.3 and rest.startswith(("a ", "an ")):
+        article, _, noun = rest.partition(" ")
+        wrong_rest = f"{'a' if article == 'an' else 'an'} {noun}"
+    return Job(
+        "grammar",
+        f"{said} {wrong} {wrong_rest} {wrong_end}{stop}",
+        f"{sentence(who)} {right} {rest} {end}.",
+    )
+
+
 def _grammar(rng: random.Random, held_out: bool) -> Job:
     """A sentence with a mistake, mostly a verb in the wrong form."""
+    if rng.random() < 0.4:
+        return _two_mistakes(rng)
     if rng.random() < 0.5:
         return _mistaken(rng)
     verb, _, rest = rng.choice(ACTS).partition(" ")

@@ -138,6 +138,8 @@ PARTS = (
 def half_of(a: int) -> tuple[str, int]:
     """How a number is halved, by its hundreds, tens and ones, and its half."""
     parts = [n for n in (a // 100 * 100, a // 10 % 10 * 10, a % 10) if n]
+    if 20 < a < 100 and a // 10 % 2 and len(parts) == 1:
+        parts = [a - 10, 10]
     if len(parts) == 1 or a < 20:
         return f"half of {a} is {a // 2}", a // 2  # known by heart
     if len(parts) == 3 and parts[0] > 100:
@@ -473,17 +475,23 @@ THEN = {
     "+": ("and plus {b}?", "plus {b}", "plus {b}?", "and {b} more?", "+{b}", "add {b}",
           "and add {b}", "now add {b}", "now plus {b}", "+ {b}?", "and + {b}",
           "ok, and plus {b}", "add {b} to that", "plus {b} more?", "and what is that plus {b}?",
-          "then add {b}"),
+          "then add {b}", "and {b} on top", "add {b} to the result", "{b} more",
+          "now put {b} more on it", "and if i add {b}?", "{b} added to that", "increase it by {b}"),
     "-": ("minus {b}?", "and minus {b}?", "minus {b}", "-{b}", "take away {b}", "and less {b}?",
           "subtract {b}", "now minus {b}", "and now subtract {b}", "- {b}?", "take {b} from that",
-          "and if i take away {b}?", "what is that minus {b}?", "ok minus {b}"),
+          "and if i take away {b}?", "what is that minus {b}?", "ok minus {b}", "now {b} less",
+          "take {b} off that", "take {b} off it", "remove {b}", "and without {b}?",
+          "subtract {b} from that", "now take {b} away again", "minus {b} from the result",
+          "take {b} away from it", "and {b} less?", "reduce it by {b}", "then less {b}"),
     "x": ("and times {b}?", "times {b}", "times {b}?", "and that times {b}?", "now times {b}",
           "x{b}", "* {b}", "multiply that by {b}", "and multiplied by {b}?",
           "now multiply by {b}", "what is that times {b}?",
-          "ok, times {b}", "now {b} times that"),
+          "ok, times {b}", "now {b} times that", "{b} times that", "and {b} times as much?",
+          "multiply the result by {b}", "take that {b} times"),
     "/": ("divided by {b}?", "and divided by {b}?", "/ {b}", "now divide by {b}",
           "divide it by {b}", "/{b}", "and that divided by {b}?",
-          "divide that by {b}", "share it by {b}"),
+          "divide that by {b}", "share it by {b}", "divide the result by {b}",
+          "shared by {b}?", "split it in {b}"),
 }  # fmt: skip
 TWICE = (
     "and twice that?",
@@ -493,7 +501,16 @@ TWICE = (
     "double it",
     "times two",
 )
-HALVED = ("and half of that?", "half of that", "now halve it", "halve it", "and half of it?")
+HALVED = (
+    "the half of it",
+    "now the half",
+    "half of the result",
+    "and half of that?",
+    "half of that",
+    "now halve it",
+    "halve it",
+    "and half of it?",
+)
 
 
 def next_step(rng: random.Random, last: int) -> tuple[str, str, int] | None:
