@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file
-from transformers import AutoTokenizer, LlamaForCausalLM
+from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
-from assets.demo.recipe.pretrain import build_model
 from assets.demo.recipe.pretrain import widened as widened_target
 from assets.demo.recipe.widen_heads import widen
 from decoding import Decoder, Eagle, Params, Target
@@ -30,12 +29,12 @@ def test_widened_heads_draft_for_the_widened_target_as_those_of_the_narrow_one_d
 ) -> None:
     narrow = LlamaForCausalLM.from_pretrained(DEMO / "target", dtype=torch.float32)
     tokenizer = AutoTokenizer.from_pretrained(DEMO / "target")
-    c = narrow.config
-    wide = build_model(tokenizer, 256, c.num_hidden_layers, 704, 4, 2)
+    larger = {"hidden_size": 320, "intermediate_size": narrow.config.intermediate_size + 64}
+    wide = LlamaForCausalLM(LlamaConfig.from_dict(narrow.config.to_dict() | larger)).eval()
     weights = load_file(DEMO / "target/model.safetensors")
     weights["lm_head.weight"] = weights["model.embed_tokens.weight"]
     wide.load_state_dict(widened_target(weights, wide))
-    widen(DEMO / kind, 256, tmp_path / kind)
+    widen(DEMO / kind, 320, tmp_path / kind)
     asked = "<|bos|><|user|>What is speculative decoding?<|end|><|assistant|>"
     prompt = tokenizer(asked, add_special_tokens=False)["input_ids"]
     before = accepted(narrow, DEMO / kind, prompt)
