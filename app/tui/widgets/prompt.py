@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from textual import events
 from textual.actions import SkipAction
-from textual.document._document import EditResult
-from textual.document._edit import Edit
 from textual.dom import DOMNode
 from textual.message import Message
 from textual.widgets import TextArea
@@ -17,9 +15,10 @@ from textual.widgets.text_area import Selection
 
 from app.tui.keys.bindings import APP_KEYS, PROMPT_KEYS, RUN_KEYS, VIEW_KEYS
 from app.tui.keys.key_names import active_bindings
+from app.tui.textual_internals import Edit, EditResult, forward
 
 UNKNOWN_TO_TEXTUAL = {"minus": "-", "plus": "+", "slash": "/"}  # which character a key types
-MOVES = ("app.focus_next", "app.focus_previous")  # to other widgets
+MOVES = ("app.focus_next", "app.focus_previous", "leave")  # to other widgets
 
 
 class Prompt(TextArea):
@@ -81,7 +80,7 @@ class Prompt(TextArea):
         own = ("select_line", "select_all")
         return action not in own and super().check_action(action, parameters)
 
-    async def _on_key(self, event: events.Key) -> None:
+    async def on_key(self, event: events.Key) -> None:
         """Handle this widget's bindings, and TextArea's, in order with the letters around them. As
         priority bindings they would overtake letters that are still queued in a burst of keys; as
         plain ones they would come after the burst. Keys behind one that leaves the prompt, as Tab
@@ -90,7 +89,7 @@ class Prompt(TextArea):
         if focused not in (self, None):
             event.stop()
             event.prevent_default()
-            focused._forward_event(events.Key(event.key, event.character))
+            forward(event, focused)
             return
         moves = None if event.is_printable else self.screen.active_bindings.get(event.key)
         if moves and moves.binding.action in MOVES:
@@ -115,8 +114,6 @@ class Prompt(TextArea):
             return
         if event.is_printable and not self.check_consume_key(event.key, event.character):
             event.prevent_default()
-            return
-        await super()._on_key(event)
 
     async def _edit(self, key: str) -> bool:
         """Run TextArea's own binding of a key; return whether there was anything to do."""

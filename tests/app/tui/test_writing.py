@@ -213,9 +213,10 @@ async def test_keys_in_a_burst_go_where_those_before_them_lead(play: Play) -> No
         assert stage.app.main.prompt.text == "why" and stage.app.main.open is None
 
 
-async def test_letters_right_behind_tab_are_commands(play: Play) -> None:
+@pytest.mark.parametrize("leaving", ["tab", "escape"])
+async def test_letters_right_behind_tab_or_escape_are_commands(play: Play, leaving: str) -> None:
     async with play() as stage:
-        for key in ("tab", "v"):
+        for key in (leaving, "v"):
             stage.app.simulate_key(key)
         await quiet()
         assert (stage.app.main.open, stage.app.main.prompt.text) == ("tree", "")
