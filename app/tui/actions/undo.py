@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from dataclasses import replace
 
 from app.engine.commands import (
     NewConversation,
@@ -37,6 +38,7 @@ class Undo:
         self._conversation = LogPosition()
         self._cut: dict[LogPosition, bytes] = {}  # the bytes cut off a log, for redo
         self._asked_at = 0.0  # when the last turn began
+        self._seed: int | None = None  # not that of a conversation which is being opened
         self._put_back = ""  # the question that an undo has put into the prompt
 
     def note_changes(self) -> None:
@@ -54,8 +56,10 @@ class Undo:
         self._record()
 
     def _record(self) -> None:
+        if not self.app.state.opening:
+            self._seed = self.app.state.chosen_seed
         setup = Setup.of(self.app.state, self._conversation, self.conversations.deleted)
-        self.stack.record(setup, time.monotonic(), self._asked_at)
+        self.stack.record(replace(setup, seed=self._seed), time.monotonic(), self._asked_at)
         if not self.stack.undone:
             self._cut.clear()
 

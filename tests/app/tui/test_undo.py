@@ -606,6 +606,20 @@ async def test_a_conversation_that_was_opened(store: Store, kept: Path) -> None:
         assert "Undone: the last question" in stage.text and "Hello" not in stage.lines(1)[0]
 
 
+async def test_opening_a_conversation_of_another_seed_is_one_change(
+    store: Store, kept: Path
+) -> None:
+    async with opened(store) as stage:
+        stage.app.state.seed = 7
+        await stage.tell()
+        known = len(stage.app.undo.stack.done)
+        await stage.press("f3")
+        await reopen(stage, "enter")
+        assert stage.app.state.chosen_seed == 42 and len(stage.app.undo.stack.done) == known + 1
+        await reopen(stage, "ctrl+z")
+        assert "Undone: opening “Count!”" in stage.text and stage.app.state.chosen_seed == 7
+
+
 @pytest.mark.parametrize("load", [True, False])
 async def test_a_conversation_that_was_deleted(store: Store, kept: Path, load: bool) -> None:
     content, (entry,) = kept.read_bytes(), store.entries()
