@@ -14,11 +14,13 @@ from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.document._document import EditResult
 from textual.document._edit import Edit
+from textual.document._history import EditHistory
 from textual.message import Message
 from textual.widget import Widget
 
 __all__ = [
     "Edit",
+    "EditHistory",
     "EditResult",
     "KeepsBeforeACrash",
     "forward",

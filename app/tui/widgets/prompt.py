@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from textual import events
 from textual.actions import SkipAction
@@ -15,10 +17,19 @@ from textual.widgets.text_area import Selection
 
 from app.tui.keys.bindings import APP_KEYS, PROMPT_KEYS, RUN_KEYS, VIEW_KEYS
 from app.tui.keys.key_names import active_bindings
-from app.tui.textual_internals import Edit, EditResult, forward
+from app.tui.textual_internals import Edit, EditHistory, EditResult, forward
 
 UNKNOWN_TO_TEXTUAL = {"minus": "-", "plus": "+", "slash": "/"}  # which character a key types
 MOVES = ("app.focus_next", "app.focus_previous", "leave")  # to other widgets
+
+
+class Aside(NamedTuple):
+    """A text with what can be undone and redone of it."""
+
+    text: str
+    history: EditHistory
+    typed_at: list[float]
+    undone_at: list[float]
 
 
 class Prompt(TextArea):
@@ -62,9 +73,11 @@ class Prompt(TextArea):
         self.undone_at: Callable[[], float] = lambda: 0.0
         self._typed_at: list[float] = []  # when each entry of the undo stack was
         self._undone_at: list[float] = []  # when each entry of the redo stack was undone
+        self._aside: Aside | None = None  # while a question that was undone is shown
 
     def edit(self, edit: Edit) -> EditResult:
         result = super().edit(edit)
+        self._aside = None
         older = max(len(self.history.undo_stack) - 1, 0)  # entries; typing goes on with the newest
         self._typed_at = [*self._typed_at[:older], time.monotonic()]
         return result
@@ -172,9 +185,16 @@ class Prompt(TextArea):
 
     def put_back(self, text: str) -> None:
         """Show a question that was undone. That is no typing, which the next undo would take
-        back."""
+        back. Once a redo has taken it away again, typing that was undone before can be redone."""
+        history = deepcopy(self.history)  # loading clears it
+        aside = self._aside or Aside(self.text, history, self._typed_at, self._undone_at)
         self._index = len(self._history)
         self._load(text)
+        if text == aside.text:
+            self.history = aside.history
+            self._typed_at, self._undone_at = aside.typed_at, aside.undone_at
+        else:
+            self._aside = aside
 
     def take(self, text: str) -> str:
         """Remove `text`, which is asked now, and return what was typed after it."""
@@ -194,6 +214,7 @@ class Prompt(TextArea):
 
     def _load(self, text: str) -> None:
         """Replace the text; undo starts anew."""
+        self._aside = None
         self._written = text
         self.load_text(text)
         self.move_cursor(self.document.end)
