@@ -20,7 +20,8 @@ from app.tui.keys.key_names import active_bindings
 from app.tui.textual_internals import Edit, EditHistory, EditResult, forward
 
 UNKNOWN_TO_TEXTUAL = {"minus": "-", "plus": "+", "slash": "/"}  # which character a key types
-MOVES = ("app.focus_next", "app.focus_previous", "leave")  # to other widgets
+LEAVE = "leave"
+MOVES = ("app.focus_next", "app.focus_previous", LEAVE)  # to other widgets
 
 
 class Aside(NamedTuple):
@@ -99,12 +100,14 @@ class Prompt(TextArea):
         plain ones they would come after the burst. Keys behind one that leaves the prompt, as Tab
         does, go where it leads."""
         focused = self.screen.focused
-        if focused not in (self, None):
+        moves = None if event.is_printable else self.screen.active_bindings.get(event.key)
+        # It would close a dialog that has been opened since.
+        late = moves and moves.binding.action == LEAVE and self.app.screen is not self.screen
+        if focused not in (self, None) and not late:
             event.stop()
             event.prevent_default()
             forward(event, focused)
             return
-        moves = None if event.is_printable else self.screen.active_bindings.get(event.key)
         if moves and moves.binding.action in MOVES:
             event.stop()
             event.prevent_default()
