@@ -101,7 +101,7 @@ def test_ask_watch_and_leave(terminal: Terminal, tmp_path: Path) -> None:
     terminal.wait_for("Autoregressive", "Draft model", "Prompt lookup")
     terminal.type("the quick fox")
     terminal.press("Enter")
-    screen = terminal.wait_for("60 tok", "≡AR", "α ", "τ ", "tok/s")
+    screen = terminal.wait_for("60 tok", "≡AR", "α ", "τ ", "tok/s", "ready")
     assert screen.count("the quick fox") >= 2  # the prompt stands in every lane
     terminal.press("Escape", "2")  # at once; to the draft lane
     terminal.wait_for("Letters are commands here")
