@@ -101,11 +101,10 @@ def test_ask_watch_and_leave(terminal: Terminal, tmp_path: Path) -> None:
     terminal.wait_for("Autoregressive", "Draft model", "Prompt lookup")
     terminal.type("the quick fox")
     terminal.press("Enter")
-    screen = terminal.wait_for("60 tok", "≡AR", "α ", "τ ", "tok/s")
+    screen = terminal.wait_for("60 tok", "≡AR", "α ", "τ ", "tok/s", "ready")
     assert screen.count("the quick fox") >= 2  # the prompt stands in every lane
-    terminal.press("Escape")
-    terminal.wait_for("Letters are commands here")  # escape and 2 at once would be alt+2
-    terminal.press("2")  # to the draft lane
+    terminal.press("Escape", "2")  # at once; to the draft lane
+    terminal.wait_for("Letters are commands here")
     terminal.press("F5")
     terminal.wait_for("Autoregressive")
     terminal.press("F1")

@@ -36,6 +36,7 @@ UNSENT = "unsent.json"
 THEME = "theme.txt"  # chosen on the screen
 RECENT = 30  # conversations whose prompts are offered again
 _UNSENT = TypeAdapter(list[str])
+UNDONE = ".undone"  # beside a conversation's log
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,15 @@ class Entry:
     turns: int
     changed: datetime
     prompts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UndoneTurn:
+    """What a turn that was undone has in the log, the number of turns with it, and its question."""
+
+    log: str
+    turns: int
+    question: str
 
 
 class Claim(FileLock):
@@ -177,7 +187,25 @@ class Store:
         with self._held(path):
             data = path.read_bytes() if path.exists() else b""
             path.unlink(missing_ok=True)
+            path.with_suffix(UNDONE).unlink(missing_ok=True)
         return data
+
+    def keep_undone(self, path: Path, turns: Sequence[UndoneTurn]) -> None:
+        """Keep turns that were cut off a log, the one that was undone last first. Without any,
+        forget those that were kept before."""
+        file = path.with_suffix(UNDONE)
+        if turns:
+            write_atomically(file, _KEPT.dump_json(Kept(_end_of_turns(path), list(turns))))
+        else:
+            file.unlink(missing_ok=True)
+
+    def undone(self, path: Path) -> list[UndoneTurn]:
+        """The turns that were kept; none if others have followed since."""
+        try:
+            kept = _KEPT.validate_json(path.with_suffix(UNDONE).read_bytes())
+            return kept.turns if kept.after == _end_of_turns(path) else []
+        except (OSError, ValueError):  # there are none
+            return []
 
     def restore(self, entry: Entry, data: bytes) -> None:
         """Undo a deletion, also of its position in the list."""
@@ -201,6 +229,23 @@ def _end(path: Path, size: int, present: int) -> bytes | None:
     with path.open("rb") as file:
         file.seek(size)  # or later, after lines that name it
         return last_lines(file.read(), present - size)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Turns that were undone, and the line of the log that they come after."""
+
+    after: str
+    turns: list[UndoneTurn]
+
+
+_KEPT = TypeAdapter(Kept)
+
+
+def _end_of_turns(path: Path) -> str:
+    """The line that ends the last turn, with its time."""
+    lines = complete_lines(path.read_bytes()).splitlines()
+    return next((line.decode() for line in reversed(lines) if line.startswith(b'["end"')), "")
 
 
 def _cut_unfinished_line(file: BinaryIO) -> None:

@@ -54,9 +54,9 @@ from app.tui.screens.presets import PresetsScreen
 from app.tui.screens.seed import SeedScreen
 from app.tui.screens.tour import TourScreen, TourStage
 from app.tui.screens.training import TrainingScreen
-from app.tui.slow_terminal import has_backlog
 from app.tui.state.app_state import EngineState
 from app.tui.state.startup import Startup
+from app.tui.textual_internals import KeepsBeforeACrash, has_backlog, hear_escape_alone
 from app.tui.themes import DARK, LIGHT, OURS
 from app.tui.widgets.prompt import Prompt
 from app.tui.widgets.slider import Slider
@@ -70,7 +70,7 @@ SILENT_SECONDS = 60.0  # then the user is offered a restart; a long prompt may t
 ENDS_SLOW_MOTION = RunStarted, Loaded, LanesChanged, EngineExited
 
 
-class SpecchatApp(RunActions, LaneActions):
+class SpecchatApp(KeepsBeforeACrash[None], RunActions, LaneActions):
     CSS_PATH = Path(__file__).with_name("specchat.tcss")  # also for subclasses elsewhere
     TITLE = "specchat"
     BINDINGS = [*RUN_KEYS, *APP_KEYS]
@@ -91,6 +91,7 @@ class SpecchatApp(RunActions, LaneActions):
             self.register_theme(ours)
         self.theme = self.first_theme
         self.set_keymap(startup.keys)
+        hear_escape_alone(self)
 
     def get_default_screen(self) -> Screen[None]:
         return self.main
@@ -153,10 +154,8 @@ class SpecchatApp(RunActions, LaneActions):
             self.conversations.keep_for_next_time()
         super().exit(*args, **options)
 
-    def _handle_exception(self, error: Exception) -> None:
-        with suppress(Exception):
-            self.conversations.keep_for_next_time()
-        super()._handle_exception(error)
+    def keep(self) -> None:
+        self.conversations.keep_for_next_time()
 
     def on_unmount(self) -> None:
         self.engine.close()
@@ -201,7 +200,7 @@ class SpecchatApp(RunActions, LaneActions):
     async def pump(self) -> None:
         """Handle the engine's events. Labels are updated four times a second while rounds arrive,
         everything else at once. A slow terminal gets larger batches."""
-        if not (has_backlog(self._driver) or self.handling.locked()):
+        if not (has_backlog(self) or self.handling.locked()):
             async with self.handling:
                 await self._handle(self.engine.drain())
 

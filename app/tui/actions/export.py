@@ -160,7 +160,8 @@ class Exports:
         one."""
         recording = await run_in_background(partial(recorder.store.open, recorded))
         path = unique_path(recording.title, ".cast")
-        self.app.notify(f"Recording {path.name} …", markup=False)
+        recording_now = f"Recording {path.name} …"
+        self.app.show_notice(recording_now, None)  # it may take a minute
         process = await create_subprocess_exec(
             # -P: don't import an app.py from the user's folder
             *(sys.executable, "-P", "-m", "app", "replay", str(recorded), "--cast", str(path)),
@@ -172,6 +173,8 @@ class Exports:
         finally:
             if process.returncode is None:  # another export was started, or the app exits
                 process.kill()
+            if self.app.state.notice == recording_now:
+                self.app.show_notice("")
         lines = complaint.decode(errors="replace").strip().splitlines()
         if process.returncode:
             raise InputError(lines[-1] if lines else f"{path.name} could not be made")

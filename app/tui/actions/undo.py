@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
 
 from app.engine.commands import (
     NewConversation,
@@ -20,9 +22,10 @@ from app.engine.events import (
     RunFinished,
     RunStarted,
 )
+from app.history.store import UndoneTurn
 from app.tui.actions.base import AppBase
 from app.tui.actions.conversations import Conversations
-from app.tui.state.undo import LogPosition, Setup, UndoStack
+from app.tui.state.undo import Change, LogPosition, Setup, UndoStack
 from decoding.errors import InputError
 
 
@@ -37,6 +40,8 @@ class Undo:
         self._conversation = LogPosition()
         self._cut: dict[LogPosition, bytes] = {}  # the bytes cut off a log, for redo
         self._asked_at = 0.0  # when the last turn began
+        self._seed: int | None = None  # not that of a conversation which is being opened
+        self._kept: set[Path] = set()  # conversations with undone turns that a later start can redo
         self._put_back = ""  # the question that an undo has put into the prompt
 
     def note_changes(self) -> None:
@@ -45,6 +50,7 @@ class Undo:
         if state.loaded is None:
             self.stack.extend_timeout(time.monotonic())
             return
+        known = self._conversation.path
         if not state.busy:
             runs, asked = state.runs.all, state.started.prompt if state.started else ""
             self._conversation = LogPosition(runs=runs)
@@ -52,12 +58,17 @@ class Undo:
                 opened, size = self.conversations.opened.get(path, ""), recorder.size
                 self._conversation = LogPosition(path, size, state.turns, opened, runs, asked)
         self._record()
+        if self._conversation.path not in (None, known) and not self.stack.waiting:
+            self._recall_undone(self._conversation)
 
     def _record(self) -> None:
+        if not self.app.state.opening:
+            self._seed = self.app.state.chosen_seed
         setup = Setup.of(self.app.state, self._conversation, self.conversations.deleted)
-        self.stack.record(setup, time.monotonic(), self._asked_at)
+        self.stack.record(replace(setup, seed=self._seed), time.monotonic(), self._asked_at)
         if not self.stack.undone:
             self._cut.clear()
+            self._forget_undone()
 
     def move(self, back: bool) -> None:
         """Undo the last change; not `back`: do the last undone one again."""
@@ -102,6 +113,7 @@ class Undo:
                 self._change_conversation(then.log, message)
         if is_turn:
             self._put_question_back()
+            self._keep_undone()
         with suppress(OSError, InputError):  # else it stays
             for entry in then.deleted - now.deleted:
                 self.conversations.delete(entry)
@@ -153,6 +165,46 @@ class Undo:
             with recorder.store_of(then.path).append_to(then.path) as file:
                 file.write(self._cut[then])
             del self._cut[then]
+
+    def _keep_undone(self) -> None:
+        """Keep the turns that the next redos bring back, for when the conversation is opened again
+        after the app was left. An empty conversation has no log and can't be opened."""
+        turns: dict[Path, list[UndoneTurn]] = {}
+        for change in reversed(self.stack.undone):
+            log, path = change.after.log, change.before.log.path
+            if path is None or log not in self._cut or turns.keys() - {path}:
+                break
+            cut = self._cut[log].decode(errors="replace")
+            turns.setdefault(path, []).append(UndoneTurn(cut, log.turns, log.question))
+        self._forget_undone()
+        if store := self.app.store:
+            with suppress(OSError):
+                for path, of_path in turns.items():
+                    store.keep_undone(path, of_path)
+                    self._kept.add(path)
+
+    def _forget_undone(self) -> None:
+        if store := self.app.store:
+            with suppress(OSError):
+                while self._kept:
+                    store.keep_undone(self._kept.pop(), ())
+
+    def _recall_undone(self, opened: LogPosition) -> None:
+        """Let a redo bring back the turns that were undone before the app was left."""
+        if (store := self.app.store) is None or opened.path is None:
+            return
+        now, changes, log = time.monotonic(), list[Change](), opened
+        for turn in store.undone(opened.path):
+            data, before = turn.log.encode(), log
+            log = replace(log, size=log.size + len(data), turns=turn.turns, question=turn.question)
+            self._cut[log] = data
+            changes.append(self.stack.change(before, log, now))
+        if changes:
+            self.stack.undone = changes[::-1]
+            self._kept.add(opened.path)
+            self._put_back = changes[0].question  # which was kept as not sent
+            key = self.app.state.keys["run.redo"]
+            self.app.show_notice(f"{self.app.state.notice}; {key} brings back what was undone")
 
     def _put_question_back(self) -> None:
         """The question of the turn that was undone is in the prompt again, and leaves it with a

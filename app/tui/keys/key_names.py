@@ -18,6 +18,7 @@ from app.tui.keys.bindings import (
     SEARCH_KEYS,
     VIEW_KEYS,
 )
+from app.tui.textual_internals import keymap_of
 
 WORDS = {"escape": "Esc", "enter": "Enter", "backspace": "Backspace"}
 
@@ -38,7 +39,7 @@ def _with_keys(binding: Binding, keymap: Mapping[str, str]) -> Binding:
 
 def active_bindings(app: App[Any], bindings: Iterable[BindingType]) -> list[Binding]:
     """The bindings with this app's keymap applied."""
-    return apply_keymap(bindings, app._keymap)  # there is no public access to it
+    return apply_keymap(bindings, keymap_of(app))
 
 
 def first_key(widget: Widget, action: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from collections.abc import Callable
 from datetime import datetime
 from io import StringIO
 from pathlib import Path
@@ -30,20 +31,18 @@ BEGIN, SHOW_CURSOR = "\x1b[?25l\x1b[2J", "\x1b[?25h"  # hide the cursor, clear t
 SIZES = (40, 12), (400, 200)
 
 
-class RecordingDriver(HeadlessDriver):
-    """Records all output with its time, instead of writing to a terminal."""
+def recording_driver(record: Callable[[str], None]) -> type[HeadlessDriver]:
+    """A driver that passes on all output instead of writing to a terminal."""
 
-    @property
-    def is_headless(self) -> bool:
-        return False  # Textual does not draw on headless drivers
+    class RecordingDriver(HeadlessDriver):
+        @property
+        def is_headless(self) -> bool:
+            return False  # Textual does not draw on headless drivers
 
-    def start_application_mode(self) -> None:
-        self.frames: list[tuple[float, str]] = []
-        self.now = 0.0
-        super().start_application_mode()
+        def write(self, data: str) -> None:
+            record(data)
 
-    def write(self, data: str) -> None:
-        self.frames.append((self.now, data))
+    return RecordingDriver
 
 
 def parse_size(text: str) -> tuple[int, int]:
@@ -89,7 +88,8 @@ async def render_frames(
     """The terminal output, each part with its time in seconds."""
     now = 0.0
     app = ReplayApp(recording, Startup(clock=lambda: now), timed=False)
-    app.driver_class = RecordingDriver
+    drawn: list[tuple[float, str]] = []
+    app.driver_class = recording_driver(lambda data: drawn.append((now, data)))
     # For any player, whatever this terminal can do.
     app.console = Console(color_system="truecolor", file=StringIO(), force_terminal=True)
     app.player.speed = speed
@@ -97,20 +97,17 @@ async def render_frames(
 
     async def play(pilot: Pilot[object]) -> None:
         nonlocal now
-        driver = app._driver
-        assert isinstance(driver, RecordingDriver)
         await pilot.pause()  # until the screen is complete
         app.player.open()
         left = LAST_SECONDS
         while left > 0:
-            driver.now = now
             await app.pump()
             await pilot.pause(PAINT_SECONDS)
             now += 1 / FRAMES_A_SECOND
             if app.player.over:
                 left -= 1 / FRAMES_A_SECOND
         # the last frame stays until `now`; then the cursor is shown again
-        frames.extend([(0.0, BEGIN), *driver.frames, (now, f"\x1b[{size[1]};1H{SHOW_CURSOR}")])
+        frames.extend([(0.0, BEGIN), *drawn, (now, f"\x1b[{size[1]};1H{SHOW_CURSOR}")])
         app.exit()
 
     await app.run_async(size=size, auto_pilot=play)

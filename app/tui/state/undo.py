@@ -213,6 +213,12 @@ class UndoStack:
         self._at = -math.inf if self._apart else now
         self._apart = False
 
+    def change(self, before: LogPosition, after: LogPosition, now: float) -> Change:
+        """A change of nothing but the conversation."""
+        assert self._present is not None
+        present = self._present
+        return Change(replace(present, log=before), replace(present, log=after), now, now)
+
     def separate(self) -> None:
         """The next change is one of its own, however soon it and others come."""
         self._apart = True

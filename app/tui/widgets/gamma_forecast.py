@@ -51,16 +51,30 @@ class GammaForecast(Widget):
             for each in state.lanes.values()
         ]
         before = Same(state.runs.all), Same(state.loaded), state.played_again
-        asked = (name, made, before, lane.effective_params(state.params), lane.tree)
+        now = [(each.effective_params(state.params), each.tree) for each in state.lanes.values()]
+        asked = (lane.info.name, made, before, now)
         if asked == self._asked:
             return
         self._asked = asked
+        lane = self._with_forecast(state, lane)
         self._lane = list(state.lanes).index(lane.info.name) + 1
         self.forecast = forecast_for_lane(state, lane)
         self._alpha = lane.metrics.acceptance_rate if lane.metrics else None
         self._else = too_early(state, lane) if lane.info.default_gamma else DRAFTS_NOTHING
         self.known = self.known or self.forecast is not None or forecast_after_run(state)
         self.refresh()
+
+    def _with_forecast(self, state: AppState, lane: LaneState) -> LaneState:
+        """The lane; for one that does not draft, the one of the others that is expected to be
+        fastest, or during a run the one that was shown before, so that the row does not flicker."""
+        if lane.info.default_gamma:
+            return lane
+        found = []
+        for number, each in enumerate(state.lanes.values(), 1):
+            known = forecast_for_lane(state, each)
+            if known is not None and (not state.running or number == self._lane):
+                found.append((known.now, -number, each))
+        return max(found)[-1] if found else lane
 
     def render(self) -> Content:
         if self.forecast is None:
@@ -156,7 +170,11 @@ def error(found: Forecast, gamma: int) -> str:
     """Two standard errors, if known; "?" if the costs behind the speed are doubtful."""
     if found.doubtful and gamma not in (0, found.gamma):
         return "?"
-    return f"±{speed(2 * found.errors[gamma])}" if gamma < len(found.errors) else ""
+    if gamma >= len(found.errors):
+        return ""
+    margin = 2 * found.errors[gamma]
+    whole = margin >= 1 and "." not in speed(found.speeds[gamma])  # as precise as the speed
+    return f"±{margin:.0f}" if whole else f"±{margin:.1f}"
 
 
 def speed(value: float) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from textual import events
 from textual.actions import SkipAction
-from textual.document._document import EditResult
-from textual.document._edit import Edit
 from textual.dom import DOMNode
 from textual.message import Message
 from textual.widgets import TextArea
@@ -17,9 +17,20 @@ from textual.widgets.text_area import Selection
 
 from app.tui.keys.bindings import APP_KEYS, PROMPT_KEYS, RUN_KEYS, VIEW_KEYS
 from app.tui.keys.key_names import active_bindings
+from app.tui.textual_internals import Edit, EditHistory, EditResult, forward
 
 UNKNOWN_TO_TEXTUAL = {"minus": "-", "plus": "+", "slash": "/"}  # which character a key types
-MOVES = ("app.focus_next", "app.focus_previous")  # to other widgets
+LEAVE = "leave"
+MOVES = ("app.focus_next", "app.focus_previous", LEAVE)  # to other widgets
+
+
+class Aside(NamedTuple):
+    """A text with what can be undone and redone of it."""
+
+    text: str
+    history: EditHistory
+    typed_at: list[float]
+    undone_at: list[float]
 
 
 class Prompt(TextArea):
@@ -63,9 +74,11 @@ class Prompt(TextArea):
         self.undone_at: Callable[[], float] = lambda: 0.0
         self._typed_at: list[float] = []  # when each entry of the undo stack was
         self._undone_at: list[float] = []  # when each entry of the redo stack was undone
+        self._aside: Aside | None = None  # while a question that was undone is shown
 
     def edit(self, edit: Edit) -> EditResult:
         result = super().edit(edit)
+        self._aside = None
         older = max(len(self.history.undo_stack) - 1, 0)  # entries; typing goes on with the newest
         self._typed_at = [*self._typed_at[:older], time.monotonic()]
         return result
@@ -81,18 +94,20 @@ class Prompt(TextArea):
         own = ("select_line", "select_all")
         return action not in own and super().check_action(action, parameters)
 
-    async def _on_key(self, event: events.Key) -> None:
+    async def on_key(self, event: events.Key) -> None:
         """Handle this widget's bindings, and TextArea's, in order with the letters around them. As
         priority bindings they would overtake letters that are still queued in a burst of keys; as
         plain ones they would come after the burst. Keys behind one that leaves the prompt, as Tab
         does, go where it leads."""
         focused = self.screen.focused
-        if focused not in (self, None):
+        moves = None if event.is_printable else self.screen.active_bindings.get(event.key)
+        # It would close a dialog that has been opened since.
+        late = moves and moves.binding.action == LEAVE and self.app.screen is not self.screen
+        if focused not in (self, None) and not late:
             event.stop()
             event.prevent_default()
-            focused._forward_event(events.Key(event.key, event.character))
+            forward(event, focused)
             return
-        moves = None if event.is_printable else self.screen.active_bindings.get(event.key)
         if moves and moves.binding.action in MOVES:
             event.stop()
             event.prevent_default()
@@ -115,8 +130,6 @@ class Prompt(TextArea):
             return
         if event.is_printable and not self.check_consume_key(event.key, event.character):
             event.prevent_default()
-            return
-        await super()._on_key(event)
 
     async def _edit(self, key: str) -> bool:
         """Run TextArea's own binding of a key; return whether there was anything to do."""
@@ -175,9 +188,16 @@ class Prompt(TextArea):
 
     def put_back(self, text: str) -> None:
         """Show a question that was undone. That is no typing, which the next undo would take
-        back."""
+        back. Once a redo has taken it away again, typing that was undone before can be redone."""
+        history = deepcopy(self.history)  # loading clears it
+        aside = self._aside or Aside(self.text, history, self._typed_at, self._undone_at)
         self._index = len(self._history)
         self._load(text)
+        if text == aside.text:
+            self.history = aside.history
+            self._typed_at, self._undone_at = aside.typed_at, aside.undone_at
+        else:
+            self._aside = aside
 
     def take(self, text: str) -> str:
         """Remove `text`, which is asked now, and return what was typed after it."""
@@ -197,6 +217,7 @@ class Prompt(TextArea):
 
     def _load(self, text: str) -> None:
         """Replace the text; undo starts anew."""
+        self._aside = None
         self._written = text
         self.load_text(text)
         self.move_cursor(self.document.end)

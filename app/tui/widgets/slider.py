@@ -95,7 +95,7 @@ class Slider(Widget, can_focus=True):
 
     # A number that is typed
 
-    def _on_blur(self, event: events.Blur) -> None:
+    def on_blur(self, event: events.Blur) -> None:
         """Leaving takes the number, as in any form, but not when another window is looked at."""
         if self.app.app_focus:
             self._leave()

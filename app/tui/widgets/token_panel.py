@@ -19,6 +19,7 @@ from app.tui.format.round_labels import not_recorded, q_not_recorded
 from app.tui.format.token_facts import TokenFacts, facts_here
 from app.tui.keys.bindings import CURSOR_KEYS
 from app.tui.state.app_state import AppState
+from app.tui.textual_internals import lay_out_again
 from app.tui.widgets.edge_scrollbar import EdgeScroll
 from app.tui.widgets.panel import Panel, title_of
 
@@ -33,8 +34,7 @@ class Words(Static):
     def show(self, words: Content) -> None:
         if not (isinstance(self.content, Content) and words.is_same(self.content)):
             self.update(words)
-            # Else a layout between two changes fixes the first text's height for the second.
-            self._layout_updates += 1
+            lay_out_again(self)
 
 
 class FactRow(Horizontal):

@@ -11,7 +11,7 @@ import pytest
 
 from app.engine.events import RunStarted
 from app.history.recorder import Recorder
-from app.history.store import Store
+from app.history.store import Store, UndoneTurn
 from tests.support.conversation import SETTINGS, turn
 
 
@@ -66,6 +66,27 @@ def test_a_name_is_no_part_of_what_is_cut_off(store: Store, recorder: Recorder) 
         file.write(cut)
     found = store.open(path)
     assert (found.title, len(found.turns), store.size(path)) == ("Numbers", 2, two)
+
+
+def test_turns_that_were_undone_go_with_their_conversation(
+    store: Store, recorder: Recorder
+) -> None:
+    recorder.record(turn(0, "Count!", 1.0, 0))
+    assert recorder.path
+    path = recorder.path
+    cut = UndoneTurn("a line\n", 2, "And on?")
+    store.keep_undone(path, [cut])
+    store.rename(path, "Numbers")
+    assert store.undone(path) == [cut] and len(store.entries()) == 1
+    file = path.with_suffix(".undone")
+    assert file.stat().st_mode & 0o077 == 0  # it is private
+    recorder.record(turn(1, "Something else", 9.0, 1))
+    assert store.undone(path) == []
+    file.write_bytes(b"[broken")
+    assert store.undone(path) == []
+    recorder.close()
+    store.delete(path)
+    assert not file.exists()
 
 
 def test_only_what_is_cut_off_is_read(

@@ -583,6 +583,42 @@ async def test_what_is_not_kept_can_be_exported(
     assert read_recording(tmp_path / "count.json").turns[0].answers == ANSWERS
 
 
+async def test_while_an_asciicast_is_made_it_says_so(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It takes longer than a notification stays."""
+    monkeypatch.chdir(tmp_path)
+    drawn = asyncio.Event()
+
+    class Drawing:
+        returncode: int | None = None
+
+        async def communicate(self) -> tuple[bytes, bytes]:
+            await drawn.wait()
+            self.returncode = 0
+            return b"", b""
+
+    async def draw(*_: object, **__: object) -> Drawing:
+        return Drawing()
+
+    monkeypatch.setattr("app.tui.actions.export.create_subprocess_exec", draw)
+    async with opened(store) as stage:
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
+        commands = {each.title: each.callback for each in stage.app.exports.commands()}
+        commands["Export as asciicast"]()
+        await stage.until(lambda: "Recording count.cast …" in stage.text)
+        for _ in range(60):
+            await stage.tell()
+        assert "Recording count.cast …" in stage.text
+        drawn.set()
+        await stage.app.workers.wait_for_complete()
+        await stage.tell()
+        assert "Recording" not in stage.text
+        assert [each.message for each in stage.app._notifications] == [
+            f"Saved as count.cast in {tmp_path}"
+        ]
+
+
 async def test_a_full_disk_is_said_once(store: Store) -> None:
     store.folder.parent.joinpath("conversations").write_text("in the way")
     async with opened(store) as stage:

@@ -33,6 +33,7 @@ from app.engine.events import (
     RunFinished,
     RunRejected,
 )
+from app.history.log import read_log
 from app.history.session_store import SessionStore
 from app.history.store import Store
 from app.models.library import ModelLibrary
@@ -569,6 +570,66 @@ async def test_a_name_that_was_given_meanwhile_stays(store: Store) -> None:
         assert (found.title, len(found.turns)) == ("Numbers", 2)
 
 
+async def test_typing_that_was_undone_before_an_answer(store: Store) -> None:
+    async with opened(store) as stage:
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
+        await stage.tell(*turn(1, "And on?", 20.0, 1))
+        prompt = stage.app.main.prompt
+        prompt.insert("more")
+        await stage.press("ctrl+z")
+        assert "Undone: typing; Ctrl+Y redoes it" in stage.text and prompt.text == ""
+        await reopen(stage, "ctrl+z")
+        await reopen(stage, "ctrl+z")
+        assert prompt.text == "Count!"
+        await reopen(stage, "ctrl+y")
+        await reopen(stage, "ctrl+y")
+        assert prompt.text == ""
+        await stage.press("ctrl+y")
+        assert "Redone: typing" in stage.text and prompt.text == "more"
+
+
+async def test_answers_that_were_undone_before_the_app_was_left(store: Store) -> None:
+    async with opened(store) as stage:
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
+        await stage.tell(*turn(1, "And on?", 20.0, 1))
+        await stage.tell(*turn(2, "Further", 40.0, 2))
+        (entry,) = store.entries()
+        whole = entry.path.read_bytes()
+        await reopen(stage, "ctrl+z")
+        await reopen(stage, "ctrl+z")
+        stage.app.conversations._known_settings = None
+        stage.app.exit()  # which adds the settings to the log
+    assert b'["left"' in entry.path.read_bytes()
+    for turns in (1, 2):
+        async with opened(store) as stage:
+            await stage.press("f3")
+            await reopen(stage, "enter")
+            assert "Ctrl+Y brings back what was undone" in stage.text
+            assert len(store.open(entry.path).turns) == turns
+            await reopen(stage, "ctrl+y")
+            assert "Redone: the last question" in stage.text
+    assert store.open(entry.path).turns == read_log(whole, entry.path).turns
+
+
+async def test_another_answer_ends_what_a_later_start_could_redo(store: Store) -> None:
+    async with opened(store) as stage:
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
+        await stage.tell(*turn(1, "And on?", 20.0, 1))
+        (entry,) = store.entries()
+        await reopen(stage, "ctrl+z")
+        (undone,) = store.undone(entry.path)
+        assert (undone.question, undone.turns) == ("And on?", 2)
+        kept = entry.path.with_suffix(".undone").read_bytes()
+        await stage.tell(*turn(1, "Something else", 40.0, 1))
+        assert not entry.path.with_suffix(".undone").exists()
+    entry.path.with_suffix(".undone").write_bytes(kept)  # as if it had crashed before
+    async with opened(store) as stage:
+        await stage.press("f3")
+        await reopen(stage, "enter")
+        await stage.press("ctrl+y")
+        assert "There is nothing to redo" in stage.text
+
+
 async def test_conversations_that_are_not_kept() -> None:
     async with opened(SessionStore()) as stage:
         await stage.tell(*turn(0, "Count!", 1.0, 0))
@@ -604,6 +665,20 @@ async def test_a_conversation_that_was_opened(store: Store, kept: Path) -> None:
         assert "Undone: opening “Count!”" in stage.text and stage.lines(1)[0] == "› Hello"
         await reopen(stage, "ctrl+z")
         assert "Undone: the last question" in stage.text and "Hello" not in stage.lines(1)[0]
+
+
+async def test_opening_a_conversation_of_another_seed_is_one_change(
+    store: Store, kept: Path
+) -> None:
+    async with opened(store) as stage:
+        stage.app.state.seed = 7
+        await stage.tell()
+        known = len(stage.app.undo.stack.done)
+        await stage.press("f3")
+        await reopen(stage, "enter")
+        assert stage.app.state.chosen_seed == 42 and len(stage.app.undo.stack.done) == known + 1
+        await reopen(stage, "ctrl+z")
+        assert "Undone: opening “Count!”" in stage.text and stage.app.state.chosen_seed == 7
 
 
 @pytest.mark.parametrize("load", [True, False])

@@ -8,6 +8,7 @@ from textual.widgets import Input
 
 from app.engine.commands import Pause, Run, SetEnabled, SetParams, Stop
 from app.engine.events import Finished, LanesChanged, LoadFailed, RunFinished, RunRejected
+from app.tui.palette import Palette
 from app.tui.screens.lanes import MainScreen
 from app.tui.widgets.search_line import SearchLine
 from app.tui.widgets.slider import Slider
@@ -213,9 +214,10 @@ async def test_keys_in_a_burst_go_where_those_before_them_lead(play: Play) -> No
         assert stage.app.main.prompt.text == "why" and stage.app.main.open is None
 
 
-async def test_letters_right_behind_tab_are_commands(play: Play) -> None:
+@pytest.mark.parametrize("leaving", ["tab", "escape"])
+async def test_letters_right_behind_tab_or_escape_are_commands(play: Play, leaving: str) -> None:
     async with play() as stage:
-        for key in ("tab", "v"):
+        for key in (leaving, "v"):
             stage.app.simulate_key(key)
         await quiet()
         assert (stage.app.main.open, stage.app.main.prompt.text) == ("tree", "")
@@ -224,6 +226,15 @@ async def test_letters_right_behind_tab_are_commands(play: Play) -> None:
             stage.app.simulate_key(key)
         await quiet()
         assert stage.app.main.prompt.text == "hi!"
+
+
+async def test_escapes_do_not_close_the_palette_that_comes_behind_them(play: Play) -> None:
+    """Its key acts at once, before those that are on their way to the prompt."""
+    async with play() as stage:
+        for key in ("escape", "escape", "ctrl+p"):
+            stage.app.simulate_key(key)
+        await quiet()
+        assert isinstance(stage.app.screen, Palette) and not stage.app.main.writing
 
 
 @pytest.mark.parametrize("lane", [0, 2])

@@ -1,0 +1,170 @@
+"""Textual's insides do what the app expects of them, and how a newer version differs."""
+
+from __future__ import annotations
+
+import os
+from queue import Queue
+from types import SimpleNamespace
+
+import pytest
+from textual import constants, events
+from textual._xterm_parser import XTermParser
+from textual.app import App, ComposeResult
+from textual.drivers import linux_driver
+from textual.drivers._writer_thread import WriterThread
+from textual.widgets import Input, Static, TextArea
+
+from app.tui.textual_internals import (
+    InputParser,
+    KeepsBeforeACrash,
+    forward,
+    has_backlog,
+    hear_escape_alone,
+    keymap_of,
+    lay_out_again,
+)
+from tests.support.quiet import quiet
+from tests.support.scripted import prefilled
+from tests.support.stage import Play
+
+
+def keys(parser: XTermParser, *inputs: str) -> list[str]:
+    """The keys and pastes that a driver reads from a terminal, input by input."""
+    read = [message for data in inputs for message in parser.feed(data)]
+    return [each.key if isinstance(each, events.Key) else each.text for each in read]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("typed", "heard"),
+    [
+        ("\x1b2", ["escape", "2"]),  # Textual's: ™
+        ("\x1br", ["escape", "r"]),  # alt+r
+        ("\x1b\x1b\x10", ["escape", "escape", "ctrl+p"]),  # without the second escape
+        ("\x1br\x1b[A", ["escape", "r", "up"]),  # circumflex_accent, r, up
+        ("\x1b?\x1b", ["escape", "question_mark"]),  # the last may begin a sequence
+        ("\x1bé", ["escape", "é"]),
+        ("\x1b[A\x1bOP\x1b[1;5C", ["up", "f1", "ctrl+right"]),
+        ("\x1b\x1b[A", ["escape", "up"]),
+        ("\x1bb\x1bf", ["ctrl+left", "ctrl+right"]),  # Option with an arrow
+        ("a\x1b[200~\x1b2 \x1b3\x1b[201~\x1b4", ["a", "2 3", "escape", "4"]),
+    ],
+)
+def test_escape_and_a_key_at_once_are_two_keys(typed: str, heard: list[str]) -> None:
+    assert keys(InputParser(), typed) == heard
+    in_pieces = keys(InputParser(), *typed)  # as a slow line sends it
+    assert in_pieces == heard
+
+
+@pytest.mark.parametrize("cut", range(1, 30))
+def test_a_paste_may_come_in_pieces(cut: int) -> None:
+    whole = "\x1b[200~ab\x1b[31mcd\x1b[201~\x1b3"
+    assert keys(InputParser(), whole[:cut], whole[cut:]) == ["ab[31mcd", "escape", "3"]
+
+
+def test_an_escape_that_was_a_key_is_not_one_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constants, "ESCAPE_DELAY", 0.0)
+    parser = InputParser()
+    assert keys(parser, "\x1b") == []
+    assert [message.key for message in parser.tick()] == ["escape"]  # type: ignore[attr-defined]
+    assert keys(parser, "2") == ["2"]
+
+
+def test_a_user_who_binds_keys_of_alt_has_them() -> None:
+    class Parser(InputParser):
+        keymap = {"view.ghosts": "x,alt+r"}
+
+    parser = Parser()
+    assert keys(parser, "\x1br\x1b") == ["circumflex_accent", "r"]  # as Textual reads it
+
+
+async def test_the_driver_uses_the_apps_parser(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with play() as stage:
+        monkeypatch.setattr(linux_driver, "XTermParser", XTermParser)
+        stage.app.driver_class = linux_driver.LinuxDriver
+        hear_escape_alone(stage.app)
+        parser = vars(linux_driver)["XTermParser"]
+        assert keys(parser(), "\x1b2") == ["escape", "2"]
+        stage.app.set_keymap({"view.ghosts": "alt+2"})
+        assert keys(parser(), "\x1b2") != ["escape", "2"]
+
+
+async def test_keys_behind_one_that_leaves_a_widget_can_be_forwarded() -> None:
+    class Two(App[None]):
+        def compose(self) -> ComposeResult:
+            yield Input(id="first")
+            yield Input(id="second")
+
+    app = Two()
+    async with app.run_test():
+        second = app.query_one("#second", Input)
+        forward(events.Key("x", "x"), second)
+        await quiet()
+        assert second.value == "x" and app.query_one("#first", Input).value == ""
+
+
+async def test_the_keymap_is_in_textuals_names(play: Play) -> None:
+    async with play() as stage:
+        stage.app.set_keymap({"app.help": "f1,?"})
+        assert keymap_of(stage.app) == {"app.help": "f1,question_mark"}
+
+
+async def test_an_app_keeps_what_it_must_before_it_ends_with_an_error() -> None:
+    class Failing(KeepsBeforeACrash[None]):
+        kept = ""
+
+        def compose(self) -> ComposeResult:
+            yield TextArea("written")
+
+        def keep(self) -> None:
+            self.kept = self.query_one(TextArea).text
+
+        def on_key(self) -> None:
+            raise ValueError("an error")
+
+    app = Failing()
+    with pytest.raises(ValueError, match="an error"):
+        async with app.run_test() as pilot:
+            await pilot.press("f5")
+    assert app.kept == "written"
+
+
+async def test_a_text_that_changes_twice_gets_the_height_of_the_second() -> None:
+    class OneText(App[None]):
+        CSS = "Static { height: auto }"
+
+        def compose(self) -> ComposeResult:
+            yield Static("one line")
+
+    app = OneText()
+    async with app.run_test():
+        text = app.query_one(Static)
+        text.update("two\nlines")
+        app.screen._refresh_layout()  # between two changes
+        text.update("now\nthree\nlines")
+        lay_out_again(text)
+        await quiet()
+        assert text.size.height == 3
+
+
+async def test_events_wait_until_the_terminal_has_drawn(play: Play) -> None:
+    """A slow line gets fewer, larger pieces, so that keys act soon."""
+    async with play() as stage:
+        await stage.begin()
+        queue: Queue[str] = Queue()
+        setattr(stage.app._driver, "_writer_thread", SimpleNamespace(_queue=queue))  # noqa: B010
+        queue.put("a frame")
+        await stage.tell(prefilled("ar", "Paris"))
+        assert "Paris" not in stage.text
+        queue.get()
+        await stage.tell()
+        assert "Paris" in stage.text
+
+
+def test_textuals_own_queue_is_found() -> None:
+    with open(os.devnull, "w") as nowhere:
+        thread = WriterThread(nowhere)  # not started: it takes nothing
+        app = SimpleNamespace(_driver=SimpleNamespace(_writer_thread=thread))
+        assert not has_backlog(app)  # type: ignore[arg-type]
+        thread.write("a frame")
+        assert has_backlog(app)  # type: ignore[arg-type]
+    assert not has_backlog(SimpleNamespace(_driver=None))  # type: ignore[arg-type]
