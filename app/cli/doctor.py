@@ -17,6 +17,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from app.cli.options import switch
 from app.cli.terminal import print_document, print_output
 from app.daemon_threads import in_background
 from app.strategies.registry import AUTOREGRESSIVE, STRATEGIES
@@ -47,7 +48,7 @@ class Finding:
 
 
 def doctor(
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: Annotated[bool, switch("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Check what can run on this machine, and what is missing.
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
+from huggingface_hub.errors import StrictDataclassError
 from torch import Tensor, nn
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
@@ -76,9 +77,11 @@ def _build(base: Any, chosen: Sequence[int], width: int | None, mlp: int | None)
     if mlp is not None:
         config.intermediate_size = mlp
     try:
+        config.validate()  # as saving does
         draft: PreTrainedModel = AutoModelForCausalLM.from_config(config, dtype=torch.float32)
-    except (TypeError, ValueError, RuntimeError, ArithmeticError) as error:
-        raise InputError(f"no {config.model_type} can be built like that: {error}") from error
+    except (TypeError, ValueError, RuntimeError, ArithmeticError, StrictDataclassError) as error:
+        reason = error.__cause__ if isinstance(error, StrictDataclassError) else error
+        raise InputError(f"no {config.model_type} can be built like that: {reason}") from error
     draft.eval()
     return draft
 
