@@ -74,6 +74,10 @@ def _build(base: Any, chosen: Sequence[int], width: int | None, mlp: int | None)
             setattr(config, name, [i for i, layer in enumerate(chosen) if layer in value])
     config.num_hidden_layers = len(chosen)
     config.hidden_size = width or base.hidden_size
+    heads = getattr(config, "num_attention_heads", None)
+    implied = bool(heads) and getattr(config, "head_dim", None) is None
+    if implied:  # by the width: but heads keep their size
+        config.head_dim = base.hidden_size // heads
     if mlp is not None:
         config.intermediate_size = mlp
     try:
@@ -82,6 +86,10 @@ def _build(base: Any, chosen: Sequence[int], width: int | None, mlp: int | None)
     except (TypeError, ValueError, RuntimeError, ArithmeticError, StrictDataclassError) as error:
         reason = error.__cause__ if isinstance(error, StrictDataclassError) else error
         raise InputError(f"no {config.model_type} can be built like that: {reason}") from error
+    if implied and not any(
+        getattr(module, "head_dim", None) == config.head_dim for module in draft.modules()
+    ):  # some classes know only heads of the width's
+        vars(draft.config).pop("head_dim")
     draft.eval()
     return draft
 

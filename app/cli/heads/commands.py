@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -115,6 +116,17 @@ def _require_package(what: str, package: str, extra: str) -> None:
     """Raise InputError, before any work, if a package of an extra is missing."""
     if find_spec(package) is None:
         raise InputError(f"{what} needs {package}: pip install 'specchat[{extra}]'")
+
+
+@contextmanager
+def _writing_to(out: Path) -> Iterator[None]:
+    """Let errors of a full disk, which say no name, have that of what is written."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno is not None:
+            error.filename = str(out)
+        raise
 
 
 def _kind_of(heads: Path) -> DrafterKind:
@@ -294,10 +306,11 @@ def distill(
         from decoding.training.distill import distill as write_answers
 
         model, tokenizer = load(target, device)
-        done = write_answers(
-            model, tokenizer, conversations, out, params,
-            batch_size=batch_size, seed=seed, reasoning=reasoning,
-        )  # fmt: skip
+        with _writing_to(out):
+            done = write_answers(
+                model, tokenizer, conversations, out, params,
+                batch_size=batch_size, seed=seed, reasoning=reasoning,
+            )  # fmt: skip
     elif server is not None:
         from app.cli.heads.server_answers import distill_from
         from app.config.servers import parse_endpoint
@@ -306,10 +319,11 @@ def distill(
             endpoint = parse_endpoint(server, server_model)
         except ValueError as error:
             raise InputError(f"--server: {error}") from error
-        done = distill_from(
-            endpoint, conversations, out, params,
-            seed=seed, concurrency=concurrency, reasoning=reasoning,
-        )  # fmt: skip
+        with _writing_to(out):
+            done = distill_from(
+                endpoint, conversations, out, params,
+                seed=seed, concurrency=concurrency, reasoning=reasoning,
+            )  # fmt: skip
     say(f"{done} conversations in {out}: {statistics(out)}")
 
 
@@ -463,7 +477,8 @@ def train(
         of_kind=KindOptions(joint=joint, unroll=unroll, draft_vocab=draft_vocab),
     )  # fmt: skip
     _require_possible(job)
-    _train_on(job)
+    with _writing_to(out):
+        _train_on(job)
     wait_for_everyone()  # each has loaded the best checkpoint
     if is_first_process():
         write_recipe(context, out, without="epochs" if max_steps else "")
