@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
@@ -119,10 +119,15 @@ def _require_package(what: str, package: str, extra: str) -> None:
 
 
 @contextmanager
-def _writing_to(out: Path) -> Iterator[None]:
-    """Let errors of a full disk, which say no name, have that of what is written."""
+def _writing_to(out: Path, how_to_continue: Callable[[], str]) -> Iterator[None]:
+    """Let errors of a full disk, which say no name, have that of what is written. Ctrl+C says how
+    to continue, if something was written."""
     try:
         yield
+    except KeyboardInterrupt:
+        if is_first_process() and (how := how_to_continue()):
+            say(f"interrupted: {how}")
+        raise
     except OSError as error:
         if error.filename is None and error.errno is not None:
             error.filename = str(out)
@@ -301,12 +306,17 @@ def distill(
     if any(request.input_ids for request in requests):
         raise InputError("--prompts: heads distill answers text, not input_ids")
     conversations = [(list(request.history), list(request.turns)) for request in requests]
+
+    def how_to_continue() -> str:
+        written = out.is_file() and out.stat().st_size
+        return f"the same command continues after the answers in {out}" if written else ""
+
     params = Params(SamplingParams(temperature, top_p=top_p), max_new_tokens=max_new_tokens)
     if target is not None:
         from decoding.training.distill import distill as write_answers
 
         model, tokenizer = load(target, device)
-        with _writing_to(out):
+        with _writing_to(out, how_to_continue):
             done = write_answers(
                 model, tokenizer, conversations, out, params,
                 batch_size=batch_size, seed=seed, reasoning=reasoning,
@@ -319,7 +329,7 @@ def distill(
             endpoint = parse_endpoint(server, server_model)
         except ValueError as error:
             raise InputError(f"--server: {error}") from error
-        with _writing_to(out):
+        with _writing_to(out, how_to_continue):
             done = distill_from(
                 endpoint, conversations, out, params,
                 seed=seed, concurrency=concurrency, reasoning=reasoning,
@@ -477,7 +487,7 @@ def train(
         of_kind=KindOptions(joint=joint, unroll=unroll, draft_vocab=draft_vocab),
     )  # fmt: skip
     _require_possible(job)
-    with _writing_to(out):
+    with _writing_to(out, job.how_to_continue):
         _train_on(job)
     wait_for_everyone()  # each has loaded the best checkpoint
     if is_first_process():

@@ -99,6 +99,14 @@ class TrainingJob:
         """The folder for checkpoints."""
         return self.out / "training"
 
+    def how_to_continue(self) -> str:
+        """What to do after an interruption; empty if there is no checkpoint."""
+        from decoding.training.train_config import checkpoints
+
+        if not any(map(checkpoints, (self.work, *self.work.glob("*/")))):
+            return ""
+        return "the same command with --resume continues from the newest checkpoint"
+
     def begin(self) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
         """The target and its tokenizer. With `offline`, the target comes without its layers if it
         was saved so beside its features. Raises InputError, also if --out is not new or, with
