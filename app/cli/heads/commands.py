@@ -315,7 +315,7 @@ def distill(
     if target is not None:
         from decoding.training.distill import distill as write_answers
 
-        model, tokenizer = load(target, device)
+        model, tokenizer = load(target, device, chats=True)
         with _writing_to(out, how_to_continue):
             done = write_answers(
                 model, tokenizer, conversations, out, params,

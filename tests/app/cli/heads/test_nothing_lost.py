@@ -124,6 +124,18 @@ def test_after_ctrl_c_a_distillation_says_how_to_continue(
     assert f"interrupted: the same command continues after the answers in {out}" in done.stderr
 
 
+def test_questions_need_a_chat_template(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path, lesson: Path
+) -> None:
+    target, out = tmp_path / "target", tmp_path / "answers.jsonl"
+    shutil.copytree(family_folders.target, target)
+    (target / "chat_template.jinja").unlink()
+    prompts = ("--prompts", str(lesson), "--out", str(out))
+    done = specchat("heads", "distill", "--target", str(target), *prompts)
+    assert done.returncode == 2 and "its tokenizer has no chat template" in done.stderr
+    assert done.stderr.count("\n") == 1 and not out.exists()
+
+
 def test_a_full_disk_is_named(
     specchat: Specchat,
     family_folders: FamilyFolders,
