@@ -48,9 +48,10 @@ def test_torch_on_a_full_disk_has_a_reason(tmp_path: Path, monkeypatch: pytest.M
     def written_in_part(*given: object) -> NoReturn:
         raise RuntimeError("[enforce fail at inline_container.cc:672] . unexpected pos 1536")
 
-    monkeypatch.setattr(files.torch, "save", written_in_part)
+    monkeypatch.setattr("decoding.checkpoints.files.torch.save", written_in_part)
     with pytest.raises(InputError, match="unexpected pos"):
         files.write_checkpoint(tmp_path, "heads.pt", {}, {})
-    monkeypatch.setattr(files.shutil, "disk_usage", lambda folder: SimpleNamespace(free=4096))
+    full = SimpleNamespace(free=4096)
+    monkeypatch.setattr("decoding.checkpoints.files.shutil.disk_usage", lambda folder: full)
     with pytest.raises(InputError, match=f"can't write to {tmp_path}: No space left on device"):
         files.write_checkpoint(tmp_path, "heads.pt", {}, {})

@@ -170,7 +170,7 @@ def test_convert_train_eval_run(
     assert specchat(*distill, "--max-new-tokens", "16").returncode == 0
     size = ("--layers", "1", "--mlp", "24")
     done = specchat("heads", "convert", "draft", *target, "--out", str(fresh), *size)
-    assert done.returncode == 0 and "draft model of 1 layers" in done.stderr
+    assert done.returncode == 0 and "draft model of 1 layer for" in done.stderr
     train = (
         "heads", "train", *target, "--heads", str(fresh), "--data", str(answers), "--out",
         str(trained), "--max-steps", "20", "--evaluate-every", "10", "--lr", "1e-2",
