@@ -110,8 +110,8 @@ def test_the_heads_of_a_narrow_draft_keep_their_size(tmp_path: Path) -> None:
     ids = torch.tensor([[3, 1, 4]])
     again = MixtralForCausalLM.from_pretrained(tmp_path)
     torch.testing.assert_close(again(input_ids=ids).logits, draft(input_ids=ids).logits)
-    target = GPT2LMHeadModel(GPT2Config(n_embd=32, n_head=4, n_layer=2, vocab_size=50))
-    assert "head_dim" not in attach_draft(target, 1, width=16).config.to_dict()
+    other = GPT2LMHeadModel(GPT2Config(n_embd=32, n_head=4, n_layer=2, vocab_size=50))
+    assert "head_dim" not in attach_draft(other, 1, width=16).config.to_dict()
 
 
 def test_a_width_that_no_model_has_is_refused(model: LlamaForCausalLM) -> None:
