@@ -23,7 +23,9 @@ def reason_for(error: Exception) -> str:
     text = getattr(error, "strerror", None) or str(error)
     if isinstance(error, UnpicklingError) or "weights_only" in text:
         return "it is a pickle that is not only tensors, and might run anything"
-    lines = text.splitlines()
+    if "deserializing header" in text:  # safetensors says what it found there
+        return "a safetensors file that is cut off or damaged: copy or download it again"
+    lines = text.strip().splitlines()
     return lines[0] if lines else type(error).__name__
 
 

@@ -12,11 +12,13 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import wait
 from dataclasses import asdict, dataclass
 from functools import partial
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated, Literal
 
 import typer
 
+from app.cli.options import switch
 from app.cli.terminal import print_document, print_output
 from app.daemon_threads import in_background
 from app.strategies.registry import AUTOREGRESSIVE, STRATEGIES
@@ -31,7 +33,13 @@ MARKS: dict[State, str] = {"ok": "✓", "note": "·", "wrong": "✗"}
 MIN_TERMINAL = (60, 24)  # columns, rows
 WEIGHTS_SHARE = 0.8  # of the free memory; caches and a drafter need some, too
 BYTES_PER_PARAMETER = {"float32": 4.0, "bfloat16": 2.0, "nf4": 0.6}  # with scales
-DISK_CHECKS = ("settings", "conversations", "model cache")  # these may hang
+# These may hang, where a folder is on a disk that does. What they import is on another one, and is
+# only slow on a busy machine.
+DISK_CHECKS = {
+    "settings": ("app.cli.screen_settings", "app.config.presets"),
+    "conversations": ("app.history.store",),
+    "model cache": ("app.models.catalog",),
+}
 PATIENCE_SECONDS = 3.0
 DEMO_PROMPT, DEMO_TOKENS = "Once upon a time", 32
 
@@ -47,7 +55,7 @@ class Finding:
 
 
 def doctor(
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: Annotated[bool, switch("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Check what can run on this machine, and what is missing.
 
@@ -89,6 +97,8 @@ def examine() -> Iterator[Finding]:
 
 def _with_timeout(name: str, check: Callable[[], Finding]) -> Finding:
     """Run a check on a thread, and give up waiting after PATIENCE_SECONDS."""
+    for module in DISK_CHECKS[name]:
+        import_module(module)
     finding = in_background(check)
     if wait([finding], PATIENCE_SECONDS).not_done:
         advice = "a disk is slow, or away: whatever needs what is on it waits, too"

@@ -17,6 +17,7 @@ from typer.exceptions import TyperException
 from app.cli.doctor import doctor
 from app.cli.heads import heads
 from app.cli.models import models
+from app.cli.options import integer, switch, text
 from app.cli.replay import replay
 from app.cli.suggestions import meant_by
 from app.cli.terminal import (
@@ -33,7 +34,7 @@ from app.strategies.roles import ROLES
 from app.strategies.settings import SETTINGS
 from app.text.numbers import whole_number
 from app.version import VERSION
-from decoding.errors import InputError, ParameterError
+from decoding.errors import InputError, ParameterError, out_of_memory
 
 if TYPE_CHECKING:
     from app.config.settings import Settings
@@ -90,7 +91,8 @@ _SHARED: tuple[_Option, ...] = (
         "strategies",
         str,
         f"Lanes, separated by commas: {', '.join(LOCAL_STRATEGIES)} (default: "
-        f"{DEFAULT_STRATEGIES}). With settings of their own: draft:gamma=2:checkpoint=DIR",
+        f"{DEFAULT_STRATEGIES}; with --eagle1 also eagle1). With settings of their own: "
+        "draft:gamma=2:checkpoint=DIR",
     ),
     _Option(
         "Strategies",
@@ -218,7 +220,7 @@ headless = partial(with_settings, screen=False)
 def chat_by_default(
     flags: Flags,
     context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    version: Annotated[bool, switch("--version", help="Print the version.")] = False,
 ) -> None:
     if version:
         print_output(VERSION)
@@ -245,9 +247,9 @@ def run(
     ] = None,
     prompt: PromptText = None,
     prompts: PromptFile = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: Annotated[bool, switch("--json", help="Print one JSON document.")] = False,
     trace: Annotated[
-        bool, typer.Option("--trace", help="Include every round in the JSON document.")
+        bool, switch("--trace", help="Include every round in the JSON document.")
     ] = False,
     concurrency: Concurrency = 1,
 ) -> None:
@@ -305,7 +307,7 @@ def bench(
     ] = "",
     concurrency: Concurrency = 1,
     report: ReportFile = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: Annotated[bool, switch("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Compare the speeds of lanes, interleaved in one process."""
     from app.config.overrides import parse_sweep
@@ -351,7 +353,7 @@ def rejections(
     most: Annotated[
         int, typer.Option(min=0, metavar="N", help="Rejections to print per lane (JSON has all).")
     ] = 20,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: Annotated[bool, switch("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """List the drafts that the target rejects, and how often drafters are right.
 
@@ -389,7 +391,7 @@ def advise(
     ] = 180,
     sweep: SweepValues = None,
     report: ReportFile = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: Annotated[bool, switch("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Find the fastest strategy and settings on this machine.
 
@@ -424,10 +426,11 @@ def advise(
 @with_settings
 def serve(
     flags: Flags,
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "localhost",
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8000,
+    host: Annotated[str, text(help="Address to listen on.")] = "localhost",
+    port: Annotated[int, integer(min=1, max=65535, help="Port to listen on.")] = 8000,
     public_url: Annotated[
-        str | None, typer.Option(help="Address in the browser, if different (proxy).")
+        str | None,
+        typer.Option(metavar="URL", help="Address in the browser, if different (proxy)."),
     ] = None,
 ) -> None:
     """Open the screen in a web page (extra: serve)."""
@@ -555,7 +558,7 @@ def main() -> None:
         complain(str(error))
         code = 2
     except TyperException as error:
-        message = _perhaps(error) or error.format_message()
+        message = _perhaps(error) or error.format_message().replace(": Value error, ", ": ")
         if message:  # none where a command alone has shown its help
             helps = "; --help has them all" if message.startswith("No such") else ""
             complain(message.removesuffix(".") + helps if helps else message)
@@ -564,6 +567,11 @@ def main() -> None:
         discard_output()
         file = f"{error.filename}: " if error.filename else ""
         complain(f"{file}{error.strerror or error}")
+        code = 1
+    except (MemoryError, RuntimeError) as error:
+        if not out_of_memory(error):
+            raise
+        complain("out of memory: ask for less, such as smaller sizes, batches or models")
         code = 1
     except (typer.Abort, KeyboardInterrupt):
         code = 130

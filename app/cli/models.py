@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from app.cli.options import switch
 from app.cli.terminal import print_output, print_result, progress, say
 from app.text.units import format_bytes
 from decoding.errors import InputError
@@ -17,13 +18,14 @@ from decoding.errors import InputError
 
 def models(
     folders: Annotated[
-        list[Path] | None, typer.Argument(help="Other model folders to inspect.")
+        list[Path] | None,
+        typer.Argument(metavar="DIR", help="Other model folders to inspect."),
     ] = None,
     get: Annotated[
         str | None, typer.Option(metavar="NAME", help="Download a public family, after asking.")
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Download without asking.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    yes: Annotated[bool, switch("--yes", help="Download without asking.")] = False,
+    as_json: Annotated[bool, switch("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """List families, models in the Hugging Face cache, and the drafters found for each."""
     from app.config.settings import load_settings

@@ -7,20 +7,22 @@ from typing import Annotated
 
 import typer
 
+from app.cli.options import file as file_option
+from app.cli.options import number
 from app.cli.terminal import require_terminal
 from decoding.errors import InputError
 
 
 def replay(
-    file: Annotated[Path, typer.Argument(help="A conversation, exported as JSON.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A conversation, exported as JSON.")],
     speed: Annotated[
         float | None,
-        typer.Option(help="Playback speed, as a factor (default: slow for short runs; --cast: 1)."),
+        number(help="Playback speed, as a factor (default: slow for short runs; --cast: 1)."),
     ] = None,
-    cast: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write an asciicast to FILE instead.")
-    ] = None,
-    size: Annotated[str, typer.Option(help="Size of the asciicast: columns x rows.")] = "100x30",
+    cast: Annotated[Path | None, file_option(help="Write an asciicast to FILE instead.")] = None,
+    size: Annotated[
+        str, typer.Option(metavar="WxH", help="Size of the asciicast: columns x rows.")
+    ] = "100x30",
 ) -> None:
     """Play an exported conversation. Needs no model."""
     from app.history.parse_document import read_recording

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from decoding.params import KVCacheDtype
+
+DEVICES = re.compile("auto|cpu|mps|cuda(:[0-9]+)?")
+DEVICE_WORDS = "auto, cpu, cuda, cuda:N or mps"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import replace
@@ -34,12 +33,12 @@ from pydantic_settings import (
 )
 
 from app.config.families import PUBLIC_FAMILIES
-from app.config.model_options import ModelOptions
+from app.config.model_options import DEVICE_WORDS, DEVICES, ModelOptions
 from app.config.overrides import LaneSettings, complaint, parse_strategies, reject_bool
 from app.config.presets import Presets
 from app.config.servers import parse_servers
 from app.strategies.lane_spec import LaneSpec
-from app.strategies.registry import DEFAULT_STRATEGIES
+from app.strategies.registry import DEFAULT_STRATEGIES, EAGLE_1
 from app.strategies.roles import ROLES
 from app.text.numbers import whole_number
 from app.text.unicode import require_unicode
@@ -149,8 +148,8 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
     @field_validator("device")
     @classmethod
     def _known_device(cls, device: str) -> str:
-        if not re.fullmatch(r"auto|cpu|mps|cuda(:[0-9]+)?", device):
-            raise ValueError(f"must be auto, cpu, cuda, cuda:N or mps, not '{device}'")
+        if not DEVICES.fullmatch(device):
+            raise ValueError(f"must be {DEVICE_WORDS}, not '{device}'")
         return device
 
     @field_validator("threads", mode="before")
@@ -297,10 +296,14 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
     @property
     def lanes(self) -> tuple[LaneSpec, ...]:
         """Local lanes, then servers. With --server alone there are no local ones, and no model is
-        loaded, whatever is set beside the flags."""
+        loaded, whatever is set beside the flags. The default lanes have one more if a checkpoint is
+        given that only it uses."""
         given = self._flags if "server" in self._flags else self.model_fields_set
         asks_for_models = {"family", "strategies", *ROLES} & given
-        local = parse_strategies(self.strategies) if asks_for_models or not self.server else ()
+        chosen = self.strategies
+        if "strategies" not in self.model_fields_set and EAGLE_1.name in given:
+            chosen += f",{EAGLE_1.name}"
+        local = parse_strategies(chosen) if asks_for_models or not self.server else ()
         servers = parse_servers(self.server, self.server_model, [lane.name for lane in local])
         return (*local, *servers)
 

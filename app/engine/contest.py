@@ -43,7 +43,7 @@ def lane_contestant(
         lane.spec = spec
         draws = answer_seed(seed, index)
         lane.generate(ids, params, draws, stop, cancelled=cancelled, tokens=tokens)
-        return Answer.of(index, lane.ids, lane.stats)
+        return Answer.of(index, lane.ids, lane.stats, cut=not lane.finished)
 
     return answer
 

@@ -19,7 +19,7 @@ from transformers import (
 from transformers.quantizers.auto import AutoHfQuantizer
 from transformers.utils.import_utils import is_protobuf_available, is_sentencepiece_available
 
-from app.config.model_options import ModelOptions
+from app.config.model_options import DEVICE_WORDS, DEVICES, ModelOptions
 from app.models.adapter import merge_adapter
 from app.models.checkpoint import Checkpoint, find_checkpoint
 from app.models.hub import display_name
@@ -217,6 +217,8 @@ def device_of(wanted: str) -> str:
         if torch.cuda.is_available():
             return "cuda"
         return "mps" if torch.backends.mps.is_available() else "cpu"
+    if not DEVICES.fullmatch(wanted):
+        raise InputError(f"--device: must be {DEVICE_WORDS}, not '{wanted}'")
     kind, _, index = wanted.partition(":")
     if kind == "cuda" and not torch.cuda.is_available():
         raise InputError("--device cuda: torch sees no CUDA GPU here; use --device cpu")

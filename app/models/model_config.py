@@ -109,7 +109,8 @@ def quantized_with(config: PreTrainedConfig) -> str | None:
 def clear_reason(error: Exception) -> str:
     """The error's first sentence, or a clearer one for some of transformers' messages."""
     text = str(error)
-    if isinstance(error, pickle.UnpicklingError) or "weights_only" in text:
+    known = ("weights_only", "deserializing header")
+    if isinstance(error, pickle.UnpicklingError) or any(each in text for each in known):
         return reason_for(error)
     if "above report" in text:
         return "its tensors can't be converted to those of the model"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from app.report.answer import Answer, speed
+from app.report.answer import Answer, same_ids, speed
 from app.report.batches import Throughput, batch_throughputs, method_of, round_cost, stops_paying
 from app.report.document import envelope, spec_fields
 from app.report.engines import ENGINES, Choice
@@ -172,7 +172,7 @@ def _measured(candidate: Candidate, finalists: Sequence[Candidate], costs: Batch
     same = None
     if candidate.params.same_tokens(baseline.params):
         pairs = zip(candidate.answers, baseline.answers, strict=False)  # or it was dropped earlier
-        same = sum(own.ids == base.ids for own, base in pairs)
+        same = sum(same_ids(own, base) for own, base in pairs)
     figures["matches_ar"] = same
     batches: dict[int, Throughput] = {}
     if candidate.strategy.drafts and figures["speedup"] is not None:

@@ -20,14 +20,23 @@ class Timing:
 @dataclass(frozen=True, slots=True)
 class Answer(Timing):
     """An answer with all its `ids`, and `stats` without the prefill and its token; empty if the
-    rounds are not known."""
+    rounds are not known. `cut`: it ended after a round, because its time was over."""
 
     ids: Sequence[int]
     stats: Stats
+    cut: bool = False
 
     @classmethod
-    def of(cls, prompt: int, ids: Sequence[int], stats: Stats) -> Answer:
-        return cls(prompt, stats.emitted, stats.decode_seconds, list(ids), stats)
+    def of(cls, prompt: int, ids: Sequence[int], stats: Stats, cut: bool = False) -> Answer:
+        return cls(prompt, stats.emitted, stats.decode_seconds, list(ids), stats, cut)
+
+
+def same_ids(one: Answer, other: Answer) -> bool:
+    """Whether two answers have the same ids, as far as both go: a cut one ends with its last round,
+    which brings several tokens where drafts are accepted."""
+    shorter, longer = sorted((one, other), key=lambda answer: len(answer.ids))
+    compared = longer.ids[: len(shorter.ids)] if shorter.cut else longer.ids
+    return list(shorter.ids) == list(compared)
 
 
 def speed(answers: Sequence[Timing]) -> float | None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _STATE = re.compile(r"(optimizer|scheduler|scaler|rng_state)(_\d+)?\.|training_args\.bin")
 _UNREADABLE = (SafetensorError, OSError, RuntimeError, ValueError)
 _UNWRITTEN = (OSError, RuntimeError, SafetensorError)
+_FULL = 1 << 16  # bytes; a disk with less is full
 
 
 def read_config(folder: Path) -> dict[str, Any]:
@@ -125,6 +126,9 @@ def _written_whole(folder: Path) -> Iterator[Path]:
             moved.parent.mkdir(exist_ok=True)
             file.replace(moved)
     except _UNWRITTEN as error:
-        raise InputError(f"can't write to {folder}: {reason_for(error)}") from error
+        # Torch names no reason when it writes to a full disk.
+        full = part.exists() and shutil.disk_usage(part).free < _FULL
+        reason = "No space left on device" if full else reason_for(error)
+        raise InputError(f"can't write to {folder}: {reason}") from error
     finally:
         shutil.rmtree(part, ignore_errors=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 from decoding.checkpoints.dialects import DrafterKind, detect_drafter
 from decoding.checkpoints.files import read_config, read_tensors
 from decoding.checkpoints.headers import file_tensor_names, weight_files
+from decoding.errors import InputError
 
 
 def drafter_kind(folder: Path) -> DrafterKind:
@@ -24,4 +25,6 @@ def drafter_kind(folder: Path) -> DrafterKind:
             return False
 
         read_tensors(folder, look)
+    if not names:
+        raise InputError(f"{folder} holds no weights: give the folder of heads or a draft model")
     return detect_drafter(read_config(folder), names)

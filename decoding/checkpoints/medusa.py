@@ -17,7 +17,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -133,10 +133,17 @@ def is_merged(folder: Path) -> bool:
     return folder.is_dir() and is_whole_model(read_config(folder))
 
 
-def write_medusa(heads: MedusaWeights, folder: Path, dialect: MedusaDialect, target: str) -> None:
+def write_medusa(
+    heads: MedusaWeights,
+    folder: Path,
+    dialect: MedusaDialect,
+    target: str,
+    *,
+    pickled: bool = True,
+) -> None:
     """Write `heads` for `target` (its name goes into the config). Heads without their own lm_heads
-    can only be written as `v2`, and others can't; only `vllm` can truncate lm_heads. Raises
-    InputError.
+    can only be written as `v2`, and others can't; only `vllm` can truncate lm_heads. `pickled`:
+    v0.1 in a .pt file, as its authors have it. Raises InputError.
     """
     if dialect not in WRITABLE:
         raise InputError(f"can't write the dialect {dialect}; choose from {', '.join(WRITABLE)}")
@@ -151,6 +158,9 @@ def write_medusa(heads: MedusaWeights, folder: Path, dialect: MedusaDialect, tar
             "can't express"
         )
     shared = dialect == "vllm" and _have_one_lm_head(heads)
+    if dialect == "v0.1" and not pickled and heads.lm_heads is not None:
+        # Safetensors takes no tensors that share memory.
+        heads = replace(heads, lm_heads=heads.lm_heads.contiguous())
     named = {
         name: tensor.contiguous()
         for i in range(heads.heads)
@@ -160,7 +170,10 @@ def write_medusa(heads: MedusaWeights, folder: Path, dialect: MedusaDialect, tar
     if heads.token_map is not None:
         named["token_map"] = heads.token_map
     config = {**_config(heads, dialect, target, shared), "medusa_accuracy": heads.accuracy}
-    files = {"v0.1": "medusa_lm_head.pt", "v2": "medusa_lm_head.safetensors"}
+    files = {
+        "v0.1": "medusa_lm_head.pt" if pickled else "medusa_lm_head.safetensors",
+        "v2": "medusa_lm_head.safetensors",
+    }
     config = with_choices(config, heads.choices)
     write_checkpoint(folder, files.get(dialect, "model.safetensors"), named, config)
 

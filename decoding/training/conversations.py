@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.utils.data import Dataset
 from transformers import PreTrainedTokenizerBase
 
-from decoding.errors import InputError
+from decoding.errors import InputError, reason_for
 from decoding.model.prefix import common_prefix
 from decoding.training.data import Record, digest
 
@@ -133,11 +133,20 @@ def rendered(
     prompt: bool,
     **options: Any,
 ) -> tuple[int, ...]:
+    """The ids of a conversation in the chat template. Raises InputError where that takes no such
+    conversation: some have no system prompt, or want user and assistant in turn."""
     if not messages:
         return ()
-    encoded: Any = tokenizer.apply_chat_template(
-        list(messages), add_generation_prompt=prompt, return_dict=True, **options
-    )
+    try:
+        encoded: Any = tokenizer.apply_chat_template(
+            list(messages), add_generation_prompt=prompt, return_dict=True, **options
+        )
+    except Exception as error:  # templates are code
+        roles = ", ".join(message["role"] for message in messages)
+        raise InputError(
+            f"the model's chat template can't take a conversation of {roles[:80]}, which begins "
+            f"'{messages[0]['content'][:60]}': {reason_for(error)}"
+        ) from error
     return tuple(encoded["input_ids"])
 
 

@@ -9,7 +9,7 @@ prompts and the settings. The same call again continues after the last complete 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 
 import torch
@@ -37,8 +37,10 @@ def generate(
     eos: Collection[int],
     params: Params,
     generator: torch.Generator | None = None,
+    going: Callable[[int], None] = lambda tokens: None,
 ) -> list[list[int]]:
-    """Continue a batch of prompts (left-padded); EOS ids end an answer and are part of it.
+    """Continue a batch of prompts (left-padded); EOS ids end an answer and are part of it. Calls
+    `going` after each pass with the number of tokens so far.
 
     Finished rows are removed from the batch whenever half of it is finished.
     """
@@ -68,6 +70,7 @@ def generate(
                     open_rows.remove(row)
         if not open_rows:
             break
+        going(sum(map(len, answers)))
         if 2 * len(open_rows) <= len(rows):
             keep = torch.tensor(
                 [i for i, row in enumerate(rows) if row in open_rows], device=device
@@ -89,8 +92,10 @@ def answer(
     params: Params,
     generator: torch.Generator | None = None,
     reasoning: Reasoning = "keep",
+    going: Callable[[int], None] = lambda tokens: None,
 ) -> list[Record]:
-    """Answer all open user turns of a batch of conversations, one turn after the other.
+    """Answer all open user turns of a batch of conversations, one turn after the other. `going` is
+    called as by `generate`.
 
     A conversation ends early if an answer was cut off (finish_reason "length") or a turn does not
     fit in the context: a first prompt without room stays unanswered. With `reasoning` dropped an
@@ -112,10 +117,15 @@ def answer(
         }
         for history, _ in conversations
     ]
-    going = [(record, turns) for record, (_, turns) in zip(records, conversations, strict=True)]
+    open_ones = [(record, turns) for record, (_, turns) in zip(records, conversations, strict=True)]
+    earlier = 0  # tokens of the turns before
+
+    def going_on(tokens: int) -> None:
+        going(earlier + tokens)
+
     for turn in range(max(len(turns) for _, turns in conversations)):
         batch: list[tuple[Record, list[str], list[Message], list[int]]] = []
-        for record, turns in going:
+        for record, turns in open_ones:
             if turn < len(turns) and record["finish_reason"] == "stop":
                 messages = [*record["messages"], {"role": "user", "content": turns[turn]}]
                 ids = list(rendered(tokenizer, messages, prompt=True))
@@ -125,8 +135,9 @@ def answer(
                     record |= {"messages": messages, "finish_reason": "length"}
         if not batch:
             break
-        going = [(record, turns) for record, turns, *_ in batch]
-        answers = generate(model, [ids for *_, ids in batch], eos, params, generator)
+        open_ones = [(record, turns) for record, turns, *_ in batch]
+        answers = generate(model, [ids for *_, ids in batch], eos, params, generator, going_on)
+        earlier += sum(map(len, answers))
         for (record, _, messages, prompt), ids in zip(batch, answers, strict=True):
             text = tokenizer.decode([token for token in ids if token not in special])
             record["tokens"] += len(ids)
@@ -185,7 +196,7 @@ def distill(
         for start in range(first, len(open_turns), batch_size):
             generator = torch.Generator(model.device).manual_seed(seed * 1_000_003 + start)
             batch = open_turns[start : start + batch_size]
-            answered = answer(model, tokenizer, batch, params, generator, reasoning)
+            answered = answer(model, tokenizer, batch, params, generator, reasoning, progress.going)
             file.write("".join(json.dumps(record | marks) + "\n" for record in answered))
             file.flush()
             progress.add(len(batch), sum(record["tokens"] for record in answered))

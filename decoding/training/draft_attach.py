@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
+from huggingface_hub.errors import StrictDataclassError
 from torch import Tensor, nn
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
@@ -73,12 +74,22 @@ def _build(base: Any, chosen: Sequence[int], width: int | None, mlp: int | None)
             setattr(config, name, [i for i, layer in enumerate(chosen) if layer in value])
     config.num_hidden_layers = len(chosen)
     config.hidden_size = width or base.hidden_size
+    heads = getattr(config, "num_attention_heads", None)
+    implied = bool(heads) and getattr(config, "head_dim", None) is None
+    if implied:  # by the width: but heads keep their size
+        config.head_dim = base.hidden_size // heads
     if mlp is not None:
         config.intermediate_size = mlp
     try:
+        config.validate()  # as saving does
         draft: PreTrainedModel = AutoModelForCausalLM.from_config(config, dtype=torch.float32)
-    except (TypeError, ValueError, RuntimeError, ArithmeticError) as error:
-        raise InputError(f"no {config.model_type} can be built like that: {error}") from error
+    except (TypeError, ValueError, RuntimeError, ArithmeticError, StrictDataclassError) as error:
+        reason = error.__cause__ if isinstance(error, StrictDataclassError) else error
+        raise InputError(f"no {config.model_type} can be built like that: {reason}") from error
+    if implied and not any(
+        getattr(module, "head_dim", None) == config.head_dim for module in draft.modules()
+    ):  # some classes know only heads of the width's
+        vars(draft.config).pop("head_dim")
     draft.eval()
     return draft
 

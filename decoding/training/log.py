@@ -14,6 +14,7 @@ from decoding.json_text import parse_json
 LOG = "log.jsonl"  # in the training's folder
 ANSWERS = "answers.jsonl"  # beside it: one answer per evaluation
 _EVERY = 1.0  # seconds between progress lines
+_PATIENCE = 10.0  # seconds until one says that nothing is done yet, and how fast it goes
 
 
 def training_log(work: Path) -> list[dict[str, Any]]:
@@ -93,9 +94,16 @@ class Progress:
             return
         self._said, spent = now, now - self._began
         left = duration((self._total - self._done) * spent / (self._done - self._first))
-        print(
-            f"{self._done}/{self._total} conversations · {self._tokens / spent:,.0f} tokens/s · "
-            f"{left} left",
-            file=sys.stderr,
-            flush=True,
-        )
+        self._say(f"{self._tokens / spent:,.0f} tokens/s · {left} left")
+
+    def going(self, tokens: int) -> None:
+        """Print the speed alone, at longer intervals, while there are `tokens` of conversations
+        that are not done yet."""
+        now = time.monotonic()
+        if now - max(self._said, self._began) >= _PATIENCE:
+            self._said = now
+            self._say(f"{(self._tokens + tokens) / (now - self._began):,.0f} tokens/s")
+
+    def _say(self, speed: str) -> None:
+        line = f"{self._done}/{self._total} conversations · {speed}"
+        print(line, file=sys.stderr, flush=True)

@@ -10,7 +10,7 @@ import json
 import socketserver
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -70,6 +70,8 @@ class Server(socketserver.ThreadingTCPServer):
         self.listed = Counter[str]()  # requests of the list of models
         self.answered = Counter[str]()
         self.left = Counter[str]()  # clients that hung up before the end
+        # When the first and the last piece of each paced answer were sent, in seconds.
+        self.spans = defaultdict[str, list[tuple[float, float]]](list)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that hangs up is none of ours to report."""
@@ -108,7 +110,7 @@ class Handler(socketserver.StreamRequestHandler):
             positions = {"pos0": 3 * n, "pos1": 2 * n, "pos2": n}
             text = COUNTERS.format(**sums, **positions, generated=11 * n + others)
             self.reply(200, text, "text/plain")
-        elif path in ("left", "asked"):
+        elif path in ("left", "asked", "spans"):
             self.reply(200, json.dumps(getattr(self.server, path)[kind]))
         elif path == "openapi.json" and engine == "transformers":
             self.reply(200, json.dumps({"paths": dict.fromkeys(TRANSFORMERS_PATHS)}))
@@ -157,6 +159,7 @@ class Handler(socketserver.StreamRequestHandler):
         for number in range(count):
             time.sleep(max(begun + number * pause / 1000 - time.perf_counter(), 0.0))
             self.say(f" {number}")
+        self.server.spans[kind].append((begun, time.perf_counter()))
         self.complete(usage={"completion_tokens": count, "prompt_tokens": 3})
 
     def echo(self, kind: str, asked: Any, headers: Any) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,8 +20,10 @@ from app.cli.heads.training_job import (
     TrainingJob,
     refuse_existing,
     remove_checkpoints,
+    require_place,
     wait_for_everyone,
 )
+from app.cli.options import file, folder, integer, number, switch, text
 from app.cli.terminal import say
 from decoding.errors import InputError
 from decoding.params import Params, SamplingParams
@@ -34,22 +37,29 @@ heads = typer.Typer(
     help="Make, train, measure and export heads or a draft model for a target.",
 )
 
-# Short metavars leave the width of a terminal to the help.
-integer = partial(typer.Option, metavar="N")
-number = partial(typer.Option, metavar="X")
-text = partial(typer.Option, metavar="TEXT")
-file = partial(typer.Option, metavar="FILE")
-folder = partial(typer.Option, metavar="DIR")
-
 Target = Annotated[str, text(help="Folder or hub id of the target.")]
 Device = Annotated[str, text(help="auto, cpu, cuda, cuda:N or mps.")]
+HIGHEST_SEED = 2**32 - 1  # the Trainer's, of all
+
+
+def _seed(seed: int) -> int:
+    """Raise InputError beyond the highest seed, which is too long for the help."""
+    if seed > HIGHEST_SEED:
+        raise InputError(f"--seed {seed}: give a whole number from 0 to {HIGHEST_SEED}")
+    return seed
+
+
+random_seed = partial(integer, min=0, callback=_seed)
 DRAFTER = "Folder of Medusa heads, an EAGLE head (any dialect) or a draft model."
 HeadsDir = Annotated[Path, folder("--heads", help=DRAFTER)]
 # engines read draft models as they are
 EXPORTED = "Folder of Medusa heads or an EAGLE head (any dialect)."
 MIXED = "FILE:2 repeats it, FILE:0.5 takes half of it."
-Seed = Annotated[int, integer(min=0)]
-HUGE = 1e6  # upper bound of rates, epochs and temperatures, so that inf is rejected
+LONGEST = "Longest answer in tokens."
+# Bounds that the help shows, whole numbers where possible. Without them inf would be accepted.
+MOST_EPOCHS = MOST_SECONDS = 1_000_000
+HIGHEST_RATE = 10
+HOTTEST = 2  # as in other commands
 
 KIND_NAMES = {
     "medusa": "Medusa",
@@ -108,6 +118,22 @@ def _require_package(what: str, package: str, extra: str) -> None:
         raise InputError(f"{what} needs {package}: pip install 'specchat[{extra}]'")
 
 
+@contextmanager
+def _writing_to(out: Path, how_to_continue: Callable[[], str]) -> Iterator[None]:
+    """Let errors of a full disk, which say no name, have that of what is written. Ctrl+C says how
+    to continue, if something was written."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if is_first_process() and (how := how_to_continue()):
+            say(f"interrupted: {how}")
+        raise
+    except OSError as error:
+        if error.filename is None and error.errno is not None:
+            error.filename = str(out)
+        raise
+
+
 def _kind_of(heads: Path) -> DrafterKind:
     from decoding.checkpoints.kind import drafter_kind
 
@@ -151,7 +177,7 @@ def convert(
     ] = None,
     own_lm_heads: Annotated[
         bool,
-        typer.Option(
+        switch(
             "--own-lm-heads", help="Medusa: give each head its own lm_head (dialect v0.1, not v2)."
         ),
     ] = False,
@@ -171,9 +197,9 @@ def convert(
         ),
     ] = None,
     no_fc_bias: Annotated[
-        bool, typer.Option("--no-fc-bias", help="EAGLE-1: no bias in fc, as vLLM serves it.")
+        bool, switch("--no-fc-bias", help="EAGLE-1: no bias in fc, as vLLM serves it.")
     ] = False,
-    seed: Seed = 0,
+    seed: Annotated[int, random_seed(help="EAGLE: random seed of its first weights.")] = 0,
     device: Device = "cpu",
     recipe: RecipeFile = None,
 ) -> None:
@@ -187,7 +213,11 @@ def convert(
         width=("eagle3", "draft"),
         mlp=("eagle", "draft"),
         no_fc_bias=("eagle1",),
+        seed=("eagle",),
     )
+    given = given_options(context)
+    if "data" in given and draft_vocab is None:
+        raise InputError(f"{given['data']} is for --draft-vocab: give both, or leave it out")
     refuse_existing(out)
     if kind == "medusa":
         from app.cli.heads.medusa import NewHeads, attach_to
@@ -216,7 +246,7 @@ def convert(
 def distill(
     context: typer.Context,
     prompts: Annotated[list[str], file(help=f"JSONL of prompts; {MIXED}")],
-    out: Annotated[Path, typer.Option(help="JSONL of conversations to train on.")],
+    out: Annotated[Path, file(help="JSONL of conversations to train on.")],
     target: Annotated[str | None, text(help="Folder or hub id of the target.")] = None,
     server: Annotated[
         str | None,
@@ -232,15 +262,22 @@ def distill(
     concurrency: Annotated[
         int, integer(min=1, max=1024, help="Prompts at a time for --server.")
     ] = 16,
-    max_new_tokens: Annotated[int, integer(min=1)] = 256,
-    temperature: Annotated[float, number(min=0.0, max=HUGE)] = 0.0,
-    top_p: Annotated[float, number(min=1e-6, max=1.0)] = 1.0,
+    max_new_tokens: Annotated[int, integer(min=1, help=LONGEST)] = 256,
+    temperature: Annotated[
+        float, number(min=0, max=HOTTEST, help="Of the answers; 0: greedy.")
+    ] = 0,
+    top_p: Annotated[
+        float,
+        number(min=1e-6, max=1, help="Nucleus: the likeliest tokens, up to this mass; 1 is off."),
+    ] = 1,
     reasoning: Annotated[
         Literal["keep", "drop"],
         typer.Option(help="Keep or drop reasoning, in <think> or as the server marks it."),
     ] = "keep",
     batch_size: Annotated[int, integer(min=1, help="Prompts at a time for --target.")] = 32,
-    seed: Seed = 0,
+    seed: Annotated[
+        int, random_seed(help="Random seed of the answers at a temperature above 0.")
+    ] = 0,
     device: Device = "auto",
     recipe: RecipeFile = None,
 ) -> None:
@@ -260,21 +297,30 @@ def distill(
             raise InputError(f"{option} is for {of}: leave it out")
     if out.suffix == ".gz":
         raise InputError(f"--out {out}: answers are not compressed, choose a name without .gz")
+    if out.is_dir():
+        raise InputError(f"--out {out} is a folder: give a file")
+    require_place(out.parent)
     from decoding.training.answer_file import statistics
 
     requests = requests_of(prompts)
     if any(request.input_ids for request in requests):
         raise InputError("--prompts: heads distill answers text, not input_ids")
     conversations = [(list(request.history), list(request.turns)) for request in requests]
+
+    def how_to_continue() -> str:
+        written = out.is_file() and out.stat().st_size
+        return f"the same command continues after the answers in {out}" if written else ""
+
     params = Params(SamplingParams(temperature, top_p=top_p), max_new_tokens=max_new_tokens)
     if target is not None:
         from decoding.training.distill import distill as write_answers
 
-        model, tokenizer = load(target, device)
-        done = write_answers(
-            model, tokenizer, conversations, out, params,
-            batch_size=batch_size, seed=seed, reasoning=reasoning,
-        )  # fmt: skip
+        model, tokenizer = load(target, device, chats=True)
+        with _writing_to(out, how_to_continue):
+            done = write_answers(
+                model, tokenizer, conversations, out, params,
+                batch_size=batch_size, seed=seed, reasoning=reasoning,
+            )  # fmt: skip
     elif server is not None:
         from app.cli.heads.server_answers import distill_from
         from app.config.servers import parse_endpoint
@@ -283,10 +329,11 @@ def distill(
             endpoint = parse_endpoint(server, server_model)
         except ValueError as error:
             raise InputError(f"--server: {error}") from error
-        done = distill_from(
-            endpoint, conversations, out, params,
-            seed=seed, concurrency=concurrency, reasoning=reasoning,
-        )  # fmt: skip
+        with _writing_to(out, how_to_continue):
+            done = distill_from(
+                endpoint, conversations, out, params,
+                seed=seed, concurrency=concurrency, reasoning=reasoning,
+            )  # fmt: skip
     say(f"{done} conversations in {out}: {statistics(out)}")
 
 
@@ -302,7 +349,7 @@ def train(
     ] = None,
     joint: Annotated[
         bool,
-        typer.Option(
+        switch(
             "--joint",
             help="Medusa: train the heads, then heads and target together for as many steps again "
             "(Medusa-2). Heads guess better, but the target becomes another model, which is "
@@ -325,13 +372,13 @@ def train(
     ] = None,
     features: Annotated[
         Path | None,
-        typer.Option(
+        folder(
             help="Compute the target's hidden states once and keep them here, for later runs too."
         ),
     ] = None,
     offline: Annotated[
         bool,
-        typer.Option(
+        switch(
             "--offline",
             help="With --features: train without the target's layers in memory. No served τ in "
             "evaluations: the best weights are those with the best accuracies.",
@@ -339,7 +386,7 @@ def train(
     ] = False,
     shard: Annotated[
         bool,
-        typer.Option(
+        switch(
             "--shard",
             envvar="ACCELERATE_USE_FSDP",
             show_envvar=False,
@@ -364,12 +411,12 @@ def train(
     max_steps: Annotated[
         int, integer(min=0, help="Optimizer steps; 0: as many as --epochs take.")
     ] = 0,
-    epochs: Annotated[float, number(min=0.01, max=HUGE, help="Passes over the data.")] = 1.0,
+    epochs: Annotated[float, number(min=0.01, max=MOST_EPOCHS, help="Passes over the data.")] = 1,
     lr: Annotated[
         float | None,
         number(
             min=1e-9,
-            max=HUGE,
+            max=HIGHEST_RATE,
             help="Learning rate. Default: Medusa 5e-3, with own lm_heads 1e-3; EAGLE 3e-3, in runs "
             "of more than 5,000 steps 1e-3; draft models 1e-3, large ones 3e-4.",
         ),
@@ -377,13 +424,13 @@ def train(
     muon_lr: Annotated[
         float,
         number(
-            min=0.0,
-            max=HUGE,
+            min=0,
+            max=HIGHEST_RATE,
             help="Train the layers' matrices with Muon, at this rate (such as 0.006); 0: AdamW.",
         ),
-    ] = 0.0,
+    ] = 0,
     target_lr: Annotated[
-        float, number(min=1e-9, max=HUGE, help="Learning rate of the target with --joint.")
+        float, number(min=1e-9, max=HIGHEST_RATE, help="Learning rate of the target with --joint.")
     ] = 2e-5,
     batch_size: Annotated[int, integer(min=1, help="Conversations per batch.")] = 8,
     accumulate: Annotated[
@@ -394,17 +441,19 @@ def train(
         int, integer(min=1, help="Steps between evaluations, each with a checkpoint.")
     ] = 200,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Continue from the newest checkpoint.")
+        bool, switch("--resume", help="Continue from the newest checkpoint.")
     ] = False,
     keep_checkpoints: Annotated[
         bool,
-        typer.Option("--keep-checkpoints", help="Don't delete OUT/training at the end."),
+        switch("--keep-checkpoints", help="Don't delete OUT/training at the end."),
     ] = False,
     tensorboard: Annotated[
         Path | None,
         folder(help="Also log to TensorBoard (extra: tensorboard)."),
     ] = None,
-    seed: Seed = 0,
+    seed: Annotated[
+        int, random_seed(help="Random seed of the order of the data, and of EAGLE-1's noise.")
+    ] = 0,
     device: Device = "auto",
     recipe: RecipeFile = None,
 ) -> None:
@@ -438,7 +487,8 @@ def train(
         of_kind=KindOptions(joint=joint, unroll=unroll, draft_vocab=draft_vocab),
     )  # fmt: skip
     _require_possible(job)
-    _train_on(job)
+    with _writing_to(out, job.how_to_continue):
+        _train_on(job)
     wait_for_everyone()  # each has loaded the best checkpoint
     if is_first_process():
         write_recipe(context, out, without="epochs" if max_steps else "")
@@ -461,6 +511,7 @@ def watch(
 
 @heads.command()
 def quantize(
+    context: typer.Context,
     heads: HeadsDir,
     to: Annotated[Literal["int8", "int4", "fp8"], typer.Option(help="Precision of the weights.")],
     out: Annotated[Path, folder(help="Folder for the quantized weights.")],
@@ -474,8 +525,9 @@ def quantize(
     prompts: Annotated[
         list[str] | None, file(help="To measure before and after: JSONL of prompts.")
     ] = None,
-    max_new_tokens: Annotated[int, integer(min=2)] = 128,
-    seed: Seed = 0,
+    max_new_tokens: Annotated[
+        int, integer(min=2, help="To measure before and after: longest answer in tokens.")
+    ] = 128,
     device: Device = "auto",
 ) -> None:
     """Quantize the weights of heads or a draft model (extra: quantize).
@@ -485,6 +537,9 @@ def quantize(
     """
     if (target is None) != (not prompts):
         raise InputError("to measure before and after give --target and --prompts")
+    for name, option in given_options(context).items():
+        if target is None and name in ("max_new_tokens", "device"):
+            raise InputError(f"{option} is for measuring: give --target and --prompts too")
     _require_package("quantizing", "torchao", "quantize")
     refuse_existing(out)
     from app.cli.heads.evaluation import Task
@@ -493,7 +548,7 @@ def quantize(
     params = Params(max_new_tokens=max_new_tokens)
     task = None
     if target and prompts:
-        task = Task(target=target, prompts=prompts, params=params, seed=seed, device=device)
+        task = Task(target=target, prompts=prompts, params=params, device=device)
     quantize_to(heads, to, out, task)
 
 
@@ -546,7 +601,7 @@ def evaluate(
         tuple[Path, Path] | None,
         typer.Option(help="Instead of --heads: compare two drafters on the same prompts."),
     ] = None,
-    max_new_tokens: Annotated[int, integer(min=2)] = 128,
+    max_new_tokens: Annotated[int, integer(min=2, help=LONGEST)] = 128,
     medusa_choices: Annotated[
         str | None, text(help="Medusa's tree of head ranks: name, JSON or file (default: small).")
     ] = None,
@@ -560,11 +615,15 @@ def evaluate(
         int | None,
         integer(min=1, help="Longest draft in tokens (default: EAGLE 6, draft models 4)."),
     ] = None,
-    temperature: Annotated[float, number()] = 0.0,
-    seed: Seed = 0,
+    temperature: Annotated[
+        float, number(min=0, max=HOTTEST, help="Of the answers; 0: greedy.")
+    ] = 0,
+    seed: Annotated[
+        int, random_seed(help="Random seed of the answers at a temperature above 0.")
+    ] = 0,
     write_settings: Annotated[
         bool,
-        typer.Option(
+        switch(
             "--write-settings",
             help="Find the tree or γ that is fastest on this machine, and write it into the "
             "checkpoint as its default.",
@@ -572,10 +631,10 @@ def evaluate(
     ] = False,
     seconds: Annotated[
         float,
-        number(min=1, max=HUGE, help="Time for --write-settings, roughly."),
+        number(min=1, max=MOST_SECONDS, help="Time for --write-settings, roughly."),
     ] = 180,
     device: Device = "auto",
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: Annotated[bool, switch("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Measure heads or a draft model on the target's own answers.
 

@@ -13,6 +13,7 @@ from app.cli.heads.serving import serving
 from app.cli.heads.target import load, save_model
 from app.cli.heads.training_job import TrainingJob
 from app.cli.terminal import say
+from app.text.plural import pluralize
 from decoding.drafters.draft_model import DraftModel
 from decoding.errors import InputError
 from decoding.model.architecture import context_of
@@ -41,7 +42,7 @@ def attach_to(target: str, out: Path, new: NewDraft, *, device: str) -> None:
     save_model(draft, tokenizer, out, target)
     share = draft.num_parameters() / model.num_parameters()
     say(
-        f"draft model of {new.layers} layers for {target} in {out}: "
+        f"draft model of {pluralize(new.layers, 'layer')} for {target} in {out}: "
         f"{draft.num_parameters() / 1e6:.2f}M parameters, {share:.0%} of the target's"
     )
 

@@ -48,7 +48,7 @@ class Format:
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
         "medusa": Format(medusa="v0.1"),
-        "tgi": Format(medusa="v2"),
+        "tgi": Format(medusa="v2"),  # or v0.1 in safetensors
         "eagle": Format(eagle1="eagle1", eagle3="eagle3"),
         "sglang": Format(eagle1="eagle1", eagle3="eagle3", engine=SGLANG),
         "vllm": Format(medusa="vllm", eagle1="eagle1", eagle3="eagle3", engine=VLLM),
@@ -81,6 +81,8 @@ def export(
         )
     if kind == "draft":
         raise InputError(f"{heads} is a draft model, which every engine reads as it is")
+    if gamma is not None and not FORMATS[to].engine:
+        raise InputError(f"--gamma is for the launch command, and {to} has none: leave it out")
     model, _ = load(target, "cpu")
     precision = None if dtype is None else getattr(torch, dtype)
     if precision is None and FORMATS[to].engine:  # which may multiply the target's states by them
@@ -139,11 +141,9 @@ class _ExportJob:
 def _write_medusa(weights: MedusaWeights, job: _ExportJob) -> str:
     out, precision = job.out, job.precision
     dialect: MedusaDialect = _dialect(job, "medusa", FORMATS[job.to].medusa)
-    if job.to == "tgi" and weights.layers != 1:
-        raise InputError(
-            f"TGI reads Medusa heads of one layer, and these have {weights.layers}: they can't be "
-            "served there"
-        )
+    # TGI shares the target's lm_head among heads of one layer only.
+    if job.to == "tgi" and (weights.layers != 1 or weights.lm_heads is not None):
+        dialect = "v0.1"
     if dialect != "v2" and weights.lm_heads is None:
         # Only v2 can share the target's lm_head: in other dialects each head has a copy.
         kept = precision or stored_precision(job.target)
@@ -157,7 +157,7 @@ def _write_medusa(weights: MedusaWeights, job: _ExportJob) -> str:
             biases=weights.biases.to(precision),
             lm_heads=None if lm_heads is None else lm_heads.to(precision),
         )
-    write_medusa(weights, out, dialect, job.target)
+    write_medusa(weights, out, dialect, job.target, pickled=job.to != "tgi")
     again = read_medusa(out, *shape_of(job.model))
     for name in ("weights", "biases", "lm_heads", "token_map"):
         _require_equal(out, name, getattr(weights, name), getattr(again, name))

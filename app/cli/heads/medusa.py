@@ -12,6 +12,7 @@ from app.cli.heads.serving import serving
 from app.cli.heads.target import load, shape_of, stored_precision
 from app.cli.heads.training_job import TrainingJob
 from app.cli.terminal import say
+from app.text.plural import pluralize
 from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa, write_merged
 from decoding.drafters.medusa import Medusa
 from decoding.drafters.medusa_heads import MedusaHeads
@@ -38,7 +39,7 @@ def attach_to(target: str, out: Path, new: NewHeads, *, device: str) -> None:
     model, _ = load(target, device)
     weights = attach_medusa(model, new.count, new.layers, new.own_lm_heads)
     write_medusa(weights, out, weights.dialect, target)
-    what = f"{new.count} heads of {new.layers} layers"
+    what = f"{pluralize(new.count, 'head')} of {pluralize(new.layers, 'layer')}"
     say(f"{what} for {target} in {out} (dialect {weights.dialect})")
 
 

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 LAYERS_BEFORE = "num_hidden_layers_before"
 
 
-def load(target: str, device: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+def load(
+    target: str, device: str, *, chats: bool = False
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """A model, in float32 on a CPU, and its tokenizer, with `chats` one that has a chat template.
+    Raises InputError."""
     from app.config.model_options import ModelOptions
     from app.models.chat_template import render_prompt
     from app.models.limited_process import LimitedProcess
@@ -33,6 +37,11 @@ def load(target: str, device: str) -> tuple[PreTrainedModel, PreTrainedTokenizer
         device = f"cuda:{rank}" if torch.cuda.is_available() else device
     options = ModelOptions(target=target, device=device)
     tokenizer = load_tokenizer(target, options)
+    if chats and not tokenizer.chat_template:
+        raise InputError(
+            f"{target}: its tokenizer has no chat template, which questions and answers need: put "
+            "a chat_template.jinja into a copy of its folder, or train on records with 'text'"
+        )
     if tokenizer.chat_template:  # tried once: the records are rendered in this process
         render = LimitedProcess(partial(render_prompt, tokenizer))
         try:

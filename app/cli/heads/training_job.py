@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 from app.cli.heads.provenance import (
@@ -97,6 +98,14 @@ class TrainingJob:
     def work(self) -> Path:
         """The folder for checkpoints."""
         return self.out / "training"
+
+    def how_to_continue(self) -> str:
+        """What to do after an interruption; empty if there is no checkpoint."""
+        from decoding.training.train_config import checkpoints
+
+        if not any(map(checkpoints, (self.work, *self.work.glob("*/")))):
+            return ""
+        return "the same command with --resume continues from the newest checkpoint"
 
     def begin(self) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
         """The target and its tokenizer. With `offline`, the target comes without its layers if it
@@ -228,6 +237,24 @@ def refuse_existing(out: Path) -> None:
         raise InputError(f"{out} is a file: choose a new folder for --out")
     if out.exists() and any(out.iterdir()):
         raise InputError(f"{out} is not empty: choose a new folder for --out")
+    require_place(out)
+
+
+def require_place(folder: Path) -> None:
+    """Raise InputError unless files can be written to the folder, which is made if need be: before
+    any work, and not when its result is lost."""
+    made = [each for each in (folder, *folder.parents) if not each.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise InputError(
+            f"can't write to {folder} ({error.strerror}): choose another place for --out"
+        ) from error
+    finally:
+        for each in made:
+            with suppress(OSError):
+                each.rmdir()
 
 
 def _require_disk_space(folder: Path, size: int) -> None:

@@ -15,6 +15,7 @@ from app.cli.advise_prompts import prompts_to_advise_on
 from app.config.settings import load_settings
 from app.engine.experiment import Experiment
 from app.engine.lane import Lane
+from app.report.verdict import incredible_row
 from decoding.params import Params
 from tests.conftest import FamilyFolders, Specchat
 
@@ -51,9 +52,29 @@ def test_lanes_are_measured_and_advice_is_given(
     for best in document["best"]:
         drafting = [row for row in rows if row["strategy"] != "ar"]
         there = [row for row in drafting if row["temperature"] == best["temperature"]]
+        # On a busy machine some speedup may be above τ, which can't be.
+        there = [row for row in there if not incredible_row(row)] or there
         fastest = max(there, key=lambda row: row["speedup"])
         assert best["name"] == (fastest["name"] if fastest["speedup_low"] > 1.0 else None)
     assert {entry["engine"] for entry in document["engines"]} >= {"vLLM", "SGLang"}
+
+
+def test_answers_that_are_cut_have_the_same_ids_as_far_as_they_go(
+    specchat: Specchat, family_folders: FamilyFolders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last round of a drafting lane brings more tokens than there was time for."""
+    monkeypatch.setattr("app.engine.experiment._tokens_that_fit", lambda *given: 9)
+    done = specchat(
+        "advise", "--target", family_folders.target, "--draft", family_folders.draft,
+        "--strategies", "draft:gamma=6", "--prompts", "-", "--max-new-tokens", "60",
+        "--seconds", "1", "--ignore-eos", "--temperature", "0", "--json", stdin=PROMPTS,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    plain, draft = sorted(json.loads(done.stdout)["measured"], key=lambda row: str(row["name"]))
+    assert plain["tokens"] < 60 * plain["answers"]
+    assert draft["tokens"] / draft["answers"] > plain["tokens"] / plain["answers"]
+    for row in (plain, draft):
+        assert row["matches_ar"] == row["answers"]
 
 
 def test_lanes_that_are_named_are_those_that_are_measured(

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
 import pytest
+import typer
 
+from app.cli.main import cli
 from tests.conftest import FamilyFolders, Specchat
 
 ROOT = Path(__file__).parents[3]
@@ -77,6 +80,24 @@ def test_no_help_is_cut_off_at_80_columns(
     for command in commands:
         shown = specchat(*command, "--help").stdout.replace("--aux-layers,--…", "")  # its old name
         assert "Usage" in shown and "…" not in shown, command
+
+
+def test_every_option_has_a_help_without_types_and_with_round_bounds(
+    specchat: Specchat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+        yield path
+        for parameter in command.params:
+            assert parameter.help or getattr(parameter, "hidden", False), (path, parameter.name)
+        for name, inner in getattr(command, "commands", {}).items():
+            yield from commands(inner, (*path, name))
+
+    for path in commands(typer.main.get_command(cli)):
+        _, _, options = specchat(*path, "--help").stdout.partition("─ Options")
+        lines = "".join(line for line in options.splitlines() if "--help" not in line)
+        assert not re.findall(r"<(?:bool|path|str|int|float)\b[^|]*?>|\.0\]|\.0<", lines), path
 
 
 @pytest.mark.parametrize(("flag", "ignored"), [((), True), (("--no-ignore-eos",), False)])
@@ -290,6 +311,52 @@ BAD = {
         "",
         "--out answers.jsonl.gz: answers are not compressed",
     ),
+    "distilled into a folder": (
+        ["heads", "distill", "--target", "a", "--prompts", "b", "--out", "tests"],
+        "",
+        "--out tests is a folder: give a file",
+    ),
+    "a seed beyond the highest": (
+        ["heads", "convert", "eagle1", "--target", "a", "--out", "b", "--seed", "4294967296"],
+        "",
+        "--seed 4294967296: give a whole number from 0 to 4294967295",
+    ),
+    "a seed of nothing random": (
+        ["heads", "convert", "medusa", "--target", "a", "--out", "b", "--seed", "1"],
+        "",
+        "--seed is for EAGLE, not for Medusa: leave it out",
+    ),
+    "data of no vocabulary": (
+        ["heads", "convert", "eagle3", "--target", "a", "--out", "b", "--data", "c"],
+        "",
+        "--data is for --draft-vocab: give both, or leave it out",
+    ),
+    "no place for results": (
+        ["heads", "convert", "eagle1", "--target", "a", "--out", "/proc/nowhere/heads"],
+        "",
+        "can't write to /proc/nowhere/heads (No such file or directory): choose another place",
+    ),
+    "a device of another kind": (
+        ["heads", "convert", "eagle1", "--target", "TARGET", "--out", "b", "--device", "tpu"],
+        "",
+        "--device: must be auto, cpu, cuda, cuda:N or mps, not 'tpu'",
+    ),
+    "a draft model of uneven heads": (
+        ["heads", "convert", "draft", "--target", "TARGET", "--out", "b", "--width", "31"],
+        "",
+        "(31) is not a multiple of the number of attention heads (4)",
+    ),
+    "measuring without a target": (
+        ["heads", "quantize", "--heads", "a", "--to", "int8", "--out", "b"]
+        + ["--max-new-tokens", "8"],
+        "",
+        "--max-new-tokens is for measuring: give --target and --prompts too",
+    ),
+    "no such choice": (
+        ["heads", "quantize", "--heads", "a", "--to", "int3", "--out", "b"],
+        "",
+        "'--to': 'int3' is not one of 'int8', 'int4', 'fp8'",
+    ),
     "unknown option": (["run", "--prompt", "a", "--bogus"], "", "option: --bogus; --help has"),
     "option of another program": (
         ["run", "--model", "a"],
@@ -331,6 +398,16 @@ def test_wrong_input_is_one_line_and_exit_2(
     assert done.stdout == ""
     assert done.stderr.startswith("specchat: ") and complaint in done.stderr
     assert done.stderr.count("\n") == 1 and "Traceback" not in done.stderr
+
+
+def test_what_does_not_fit_into_memory_is_one_line_and_exit_1(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    out = str(tmp_path / "heads")
+    convert = ("heads", "convert", "eagle1", "--target", family_folders.target, "--out", out)
+    done = specchat(*convert, "--mlp", "99999999999999")
+    assert done.returncode == 1 and done.stderr.startswith("specchat: out of memory: ask for less")
+    assert done.stderr.count("\n") == 1 and not Path(out).exists()
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is always full")

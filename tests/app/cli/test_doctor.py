@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 import shutil
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -121,3 +123,22 @@ def test_long_lines_are_broken_for_a_terminal_only() -> None:
     first, second, *rest = doctor._line(finding, 80).splitlines()
     assert len(rest) > 1 and max(map(len, (first, second, *rest))) <= 80
     assert [len(line) - len(line.lstrip()) for line in (second, rest[-1])] == [17, 19]
+
+
+def test_what_is_imported_slowly_is_no_slow_disk(
+    specchat: Specchat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "PATIENCE_SECONDS", 1.0)
+    monkeypatch.setattr(doctor, "_demo", lambda: doctor.Finding("demo", "ok", "fine"))
+    imported = list[str]()
+
+    def slowly(module: str) -> None:
+        importlib.import_module(module)
+        time.sleep(0 if imported else 1.1)
+        imported.append(module)
+
+    monkeypatch.setattr(doctor, "import_module", slowly)
+    found = checks(specchat("doctor", "--json"))
+    assert {"app.cli.screen_settings", "app.models.catalog"} < set(imported)
+    for name in ("settings", "conversations", "model cache"):
+        assert not found[name]["found"].startswith("not known"), name

@@ -163,6 +163,17 @@ def test_the_theme_is_the_one_last_chosen_unless_one_is_set(config: Path, tmp_pa
     assert last_theme(load_settings({}), store) == "nord"
 
 
+def test_a_second_eagle_head_has_a_lane_unless_others_are_chosen(config: Path) -> None:
+    def lanes(**flags: str) -> list[str]:
+        return [lane.name for lane in load_settings(flags).lanes]
+
+    assert lanes() == ["ar", "draft", "medusa", "eagle"]
+    assert lanes(eagle1="./head") == ["ar", "draft", "medusa", "eagle", "eagle1"]
+    assert lanes(eagle1="./head", strategies="ar,eagle") == ["ar", "eagle"]
+    config.write_text("eagle1 = './head'\n")
+    assert lanes() == ["ar", "draft", "medusa", "eagle", "eagle1"]
+
+
 @pytest.mark.parametrize("flags", [{"draft": "./away"}, {"strategies": "draft:checkpoint=./away"}])
 def test_so_does_a_drafter_that_is_nowhere(
     config: Path, monkeypatch: pytest.MonkeyPatch, flags: dict[str, str]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NoReturn
 
 import pytest
 from transformers import LlamaConfig, LlamaForCausalLM
 
+from decoding.checkpoints import files
 from decoding.checkpoints.files import write_model
+from decoding.errors import InputError
 from tests.support.families import SHAPE
 
 
@@ -39,3 +42,16 @@ def test_a_model_that_is_not_written_whole_has_no_config(tmp_path: Path) -> None
             "model.safetensors",
         }  # fmt: skip
     LlamaForCausalLM.from_pretrained(out)
+
+
+def test_torch_on_a_full_disk_has_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def written_in_part(*given: object) -> NoReturn:
+        raise RuntimeError("[enforce fail at inline_container.cc:672] . unexpected pos 1536")
+
+    monkeypatch.setattr("decoding.checkpoints.files.torch.save", written_in_part)
+    with pytest.raises(InputError, match="unexpected pos"):
+        files.write_checkpoint(tmp_path, "heads.pt", {}, {})
+    full = SimpleNamespace(free=4096)
+    monkeypatch.setattr("decoding.checkpoints.files.shutil.disk_usage", lambda folder: full)
+    with pytest.raises(InputError, match=f"can't write to {tmp_path}: No space left on device"):
+        files.write_checkpoint(tmp_path, "heads.pt", {}, {})

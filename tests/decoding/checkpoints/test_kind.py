@@ -9,7 +9,9 @@ import torch
 from safetensors.torch import save_file
 
 from decoding.checkpoints import files
+from decoding.checkpoints.files import read_tensors
 from decoding.checkpoints.kind import drafter_kind
+from decoding.errors import InputError
 
 HEAD = {"fc.weight": torch.zeros(8, 16), "layers.0.mlp.up_proj.weight": torch.zeros(8, 8)}
 
@@ -32,3 +34,18 @@ def test_heads_beside_the_model_that_they_are_for(tmp_path: Path) -> None:
     heads = {"0.0.linear.weight": torch.zeros(8, 8), "0.0.linear.bias": torch.zeros(8)}
     torch.save(heads, tmp_path / "medusa_lm_head.pt")
     assert drafter_kind(tmp_path) == "medusa"
+
+
+def test_a_folder_without_weights_is_no_drafter(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(InputError, match="holds no weights: give the folder of heads or a draft"):
+        drafter_kind(tmp_path)
+
+
+def test_a_file_that_is_cut_off_is_said_to_be(tmp_path: Path) -> None:
+    save_file(HEAD, tmp_path / "model.safetensors")
+    whole = (tmp_path / "model.safetensors").read_bytes()
+    for size in (100, len(whole) - 4):
+        (tmp_path / "model.safetensors").write_bytes(whole[:size])
+        with pytest.raises(InputError, match="cut off or damaged: copy or download it again"):
+            read_tensors(tmp_path, lambda name: True)

@@ -76,6 +76,22 @@ def test_turns_that_the_template_rewrites_are_not_learned(
     assert learned(record, tokenizer) == "I think.</think>Hi there.<|end|>"
 
 
+def test_a_conversation_that_the_template_refuses_is_named(
+    tokenizer: PreTrainedTokenizerFast,
+) -> None:
+    """As Gemma's does with system prompts."""
+    refusing = (
+        "{% if m.role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}"
+    )
+    tokenizer.chat_template = FORGETFUL.replace("%}<|", "%}" + refusing + "<|", 1)
+    assert learned({"messages": [HELLO, ANSWER]}, tokenizer)
+    system = {"role": "system", "content": "Be a fox. " * 20}
+    with pytest.raises(InputError) as refused:
+        learned({"messages": [system, HELLO, ANSWER]}, tokenizer)
+    words = "of system, user, assistant, which begins 'Be a fox. Be a fox"
+    assert words in str(refused.value) and str(refused.value).endswith("System role not supported")
+
+
 def test_a_turn_is_rendered_twice_at_most(
     tokenizer: PreTrainedTokenizerFast, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import itertools
 import json
+import re
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -132,6 +134,19 @@ def test_distilling_resumes_after_the_last_whole_batch(
     distill(model, tokenizer, PROMPTS, killed, **options)  # nothing is left to do
     assert killed.read_bytes() == whole.read_bytes()
     assert {json.loads(line)["finish_reason"] for line in whole.open()} <= {"stop", "length"}
+
+
+def test_a_long_batch_reports_its_speed_before_anything_is_done(
+    model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    clock = itertools.count()  # a second between any two looks
+    monkeypatch.setattr("decoding.training.log.time.monotonic", lambda: float(next(clock)))
+    distill(model, tokenizer, PROMPTS, tmp_path / "out.jsonl", Params(max_new_tokens=32))
+    first, *others = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(r"0/5 conversations · [1-9] tokens/s", first)
+    assert re.fullmatch(r"5/5 conversations · \d+ tokens/s · 0 s left", others[-1])
+    assert 1 <= len(others) <= 4
 
 
 @pytest.mark.parametrize("other", [{"top_k": 3}, {"min_p": 0.2}, {"top_p": 0.5}])

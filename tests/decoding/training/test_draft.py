@@ -9,7 +9,14 @@ from typing import Any
 
 import pytest
 import torch
-from transformers import DeepseekV3ForCausalLM, LlamaForCausalLM
+from transformers import (
+    DeepseekV3ForCausalLM,
+    GPT2Config,
+    GPT2LMHeadModel,
+    LlamaForCausalLM,
+    MixtralConfig,
+    MixtralForCausalLM,
+)
 
 from decoding.errors import InputError
 from decoding.model.target import Target
@@ -20,7 +27,7 @@ from decoding.training.draft_attach import attach_draft
 from decoding.training.evaluate import Answer
 from tests.conftest import FamilyFolders, Specchat
 from tests.decoding.model.test_classes import model_of
-from tests.support.families import FAMILIES, build, filled
+from tests.support.families import FAMILIES, SHAPE, build, filled
 
 WORDS = ("the", "quick", "brown", "fox", "and", "the", "lazy", "dog")
 
@@ -90,6 +97,28 @@ def test_the_largest_channels_of_an_mlp_that_shrinks_as_the_width_does(family: s
     assert all(torch.equal(weight, torch.full_like(weight, 100)) for weight in mlp)
 
 
+def test_the_heads_of_a_narrow_draft_keep_their_size(tmp_path: Path) -> None:
+    """Also if the target's config leaves it to its width; a GPT-2's always follow from that."""
+    torch.manual_seed(0)
+    sizes: dict[str, Any] = {name: size for name, size in SHAPE.items() if name != "head_dim"}
+    target = MixtralForCausalLM(MixtralConfig(**sizes, num_local_experts=2))
+    assert target.config.head_dim is None
+    draft = attach_draft(target, 1, width=target.config.hidden_size // 2)
+    heads = target.config.num_attention_heads
+    assert draft.config.head_dim == target.config.hidden_size // heads
+    draft.save_pretrained(tmp_path)
+    ids = torch.tensor([[3, 1, 4]])
+    again = MixtralForCausalLM.from_pretrained(tmp_path)
+    torch.testing.assert_close(again(input_ids=ids).logits, draft(input_ids=ids).logits)
+    other = GPT2LMHeadModel(GPT2Config(n_embd=32, n_head=4, n_layer=2, vocab_size=50))
+    assert "head_dim" not in attach_draft(other, 1, width=16).config.to_dict()
+
+
+def test_a_width_that_no_model_has_is_refused(model: LlamaForCausalLM) -> None:
+    with pytest.raises(InputError, match="no llama can be built like that: .*not a multiple"):
+        attach_draft(model, 1, width=3)
+
+
 def test_more_than_the_target_has_is_refused(model: LlamaForCausalLM) -> None:
     with pytest.raises(InputError, match="^width 64: the target has 32"):
         attach_draft(model, 1, width=64)
@@ -141,7 +170,7 @@ def test_convert_train_eval_run(
     assert specchat(*distill, "--max-new-tokens", "16").returncode == 0
     size = ("--layers", "1", "--mlp", "24")
     done = specchat("heads", "convert", "draft", *target, "--out", str(fresh), *size)
-    assert done.returncode == 0 and "draft model of 1 layers" in done.stderr
+    assert done.returncode == 0 and "draft model of 1 layer for" in done.stderr
     train = (
         "heads", "train", *target, "--heads", str(fresh), "--data", str(answers), "--out",
         str(trained), "--max-steps", "20", "--evaluate-every", "10", "--lr", "1e-2",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 import shutil
 from pathlib import Path
+from typing import Any, NoReturn
 
 import pytest
 
@@ -65,6 +68,91 @@ def test_nothing_goes_on_from_a_checkpoint_that_is_half_removed(
     monkeypatch.setattr(shutil, "rmtree", lambda folder: None)  # killed
     remove_checkpoints(tmp_path)
     assert checkpoint.is_dir() and newest_checkpoint(tmp_path) is None
+
+
+def test_after_ctrl_c_a_training_says_how_to_continue(
+    specchat: Specchat,
+    family_folders: FamilyFolders,
+    tmp_path: Path,
+    lesson: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fresh, out = tmp_path / "fresh", tmp_path / "trained"
+    target = ("--target", family_folders.target)
+    specchat("heads", "convert", "medusa", *target, "--out", str(fresh), "--heads", "1")
+
+    def interrupted(*arguments: object) -> NoReturn:
+        if saved:
+            checkpoint = out / "training" / "checkpoint-2"
+            checkpoint.mkdir()
+            (checkpoint / "trainer_state.json").write_text("{}")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("app.cli.heads.medusa.train_medusa", interrupted)
+    data = ("--heads", str(fresh), "--data", str(lesson), "--out", str(out))
+    for saved in (False, True):
+        shutil.rmtree(out, ignore_errors=True)
+        done = specchat("heads", "train", *target, *data)
+        assert done.returncode == 130
+        how = "interrupted: the same command with --resume continues from the newest checkpoint"
+        assert (how in done.stderr) == saved
+
+
+def test_after_ctrl_c_a_distillation_says_how_to_continue(
+    specchat: Specchat,
+    family_folders: FamilyFolders,
+    tmp_path: Path,
+    lesson: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from decoding.training import distill
+
+    batches, generate = iter([True, False]), distill.generate
+
+    def generated(*given: Any) -> Any:
+        if next(batches):
+            return generate(*given)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(distill, "generate", generated)
+    out = tmp_path / "answers.jsonl"
+    done = specchat(
+        "heads", "distill", "--target", family_folders.target, "--prompts", str(lesson),
+        "--out", str(out), "--max-new-tokens", "2", "--batch-size", "20",
+    )  # fmt: skip
+    assert done.returncode == 130 and len(out.read_text().splitlines()) == 20
+    assert f"interrupted: the same command continues after the answers in {out}" in done.stderr
+
+
+def test_questions_need_a_chat_template(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path, lesson: Path
+) -> None:
+    target, out = tmp_path / "target", tmp_path / "answers.jsonl"
+    shutil.copytree(family_folders.target, target)
+    (target / "chat_template.jinja").unlink()
+    prompts = ("--prompts", str(lesson), "--out", str(out))
+    done = specchat("heads", "distill", "--target", str(target), *prompts)
+    assert done.returncode == 2 and "its tokenizer has no chat template" in done.stderr
+    assert done.stderr.count("\n") == 1 and not out.exists()
+
+
+def test_a_full_disk_is_named(
+    specchat: Specchat,
+    family_folders: FamilyFolders,
+    tmp_path: Path,
+    lesson: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def full(*given: object) -> NoReturn:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("decoding.training.distill.answer", full)
+    out = tmp_path / "answers.jsonl"
+    done = specchat(
+        "heads", "distill", "--target", family_folders.target, "--prompts", str(lesson),
+        "--out", str(out),
+    )  # fmt: skip
+    assert done.returncode == 1 and done.stderr == f"specchat: {out}: No space left on device\n"
 
 
 @pytest.mark.slow

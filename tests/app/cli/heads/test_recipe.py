@@ -86,7 +86,7 @@ def test_what_is_shared_is_left_out_where_it_does_not_fit(
     recipe = written(tmp_path, f"{own}\n{shared}heads: 5\n")
     out = tmp_path / "out"
     done = specchat("heads", "convert", "--recipe", recipe, "--out", str(out))
-    assert done.returncode == 0 and "2 heads of 1 layers" in done.stderr
+    assert done.returncode == 0 and "2 heads of 1 layer for" in done.stderr
     assert "(dialect v0.1)" in done.stderr
     done = specchat("heads", "convert", "--recipe", str(out / "recipe.yaml"), "--heads", "3")
     assert done.returncode == 2 and f"{out} is not empty" in done.stderr

@@ -51,6 +51,14 @@ def test_where_there_is_no_terminal_it_is_printed_once(specchat: Specchat, out: 
     assert "1.90, best 1.90" in done.stdout and f"step     20 held out · {WORDS}" in done.stdout
 
 
+def test_of_a_training_that_is_done_the_log_is_gone(specchat: Specchat, tmp_path: Path) -> None:
+    done = specchat("heads", "watch", str(tmp_path))
+    assert done.returncode == 2 and "holds no training that has reported yet" in done.stderr
+    (tmp_path / "config.json").write_text("{}")
+    done = specchat("heads", "watch", str(tmp_path))
+    assert done.returncode == 2 and "train --keep-checkpoints keeps it" in done.stderr
+
+
 def test_an_answer_shows_what_was_drafted_of_it(specchat: Specchat, out: Path) -> None:
     first = [["It", "first"], [" sat", "plain"]]
     later = [["It", "first"], [" sat\x1b", "accepted"], [" off", "rejected"], [" on", "correction"]]
