@@ -11,7 +11,7 @@ from torch import Tensor
 from decoding.errors import InputError
 from decoding.model.cache import TreeCache
 from decoding.model.clock import synchronize
-from decoding.model.prefix import common_prefix
+from decoding.model.prefix import common_prefix_length
 from decoding.model.target import Target
 
 
@@ -87,7 +87,7 @@ def prefill(
     begun = time.perf_counter()
     keep = every_row or target.keeps_features
     # The last token is always run: the first token is sampled from its logits.
-    common = min(common_prefix(cached, prompt), len(prompt) - 1)
+    common = min(common_prefix_length(cached, prompt), len(prompt) - 1)
     if keep:  # and the row before the first new token, whose feature drafters pair with that token
         common = max(common - 1, 0)
     cache.truncate(common)

@@ -38,7 +38,7 @@ def first_prompts(
     """The ids of each request's first prompt, all checked before the first is answered; empty if
     only servers answer."""
     if models is not None:
-        from decoding.prefill import require_room
+        from decoding.prefill import require_known_ids, require_room
 
     prompts: list[list[int]] = []
     for number, request in enumerate(requests):
@@ -55,9 +55,6 @@ def first_prompts(
         if not ids:
             raise InputError(f"{name} has no tokens: the tokenizer leaves nothing of it")
         require_room(models.context, name, len(ids))
-        if max(ids) >= models.target.vocab_size:
-            raise InputError(
-                f"{name}: id {max(ids)} is beyond the model's {models.target.vocab_size} tokens"
-            )
+        require_known_ids(models.target.vocab_size, name, ids)
         prompts.append(ids)
     return prompts

@@ -15,10 +15,10 @@ from typing import Any
 
 from app.config.overrides import Sweep, sweep_lanes
 from app.engine.batches import costs_that_fit, mean_context
-from app.engine.choices import choice_of
 from app.engine.contest import Contestant, answer_in_turn, lane_contestant
 from app.engine.lane import Lane
 from app.engine.out_of_memory import free_lane_caches
+from app.engine.serving_config import serving_config
 from app.models.loaded import LoadedModels
 from app.progress import Progress
 from app.report.advice_document import Candidate, CandidateKind, Outcome, baseline_of
@@ -184,11 +184,11 @@ class Experiment:
         seconds = time.perf_counter() - self.begun
         context = mean_context(self.prompts, [a for each in finalists for a in each.answers])
         costs = self._batches(finalists, context)
-        choices = [choice_of(each, self._lane_of(each), self.models) for each in finalists]
+        serving = [serving_config(each, self._lane_of(each), self.models) for each in finalists]
         return Outcome(
             self._screened,
             finalists,
-            choices,
+            serving,
             costs,
             context,
             len(self.prompts),

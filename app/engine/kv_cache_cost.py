@@ -11,7 +11,7 @@ from app.engine.lane import Lane
 from app.engine.lane_turn import AnyLane
 from app.models.loaded import LoadedModels
 from app.report.answer import Answer
-from decoding.model.prefix import common_prefix
+from decoding.model.prefix import common_prefix_length
 
 
 def full_precision_references(
@@ -39,7 +39,7 @@ def kv_cache_cost(
     the first different token in the others, and the cache's share of the reference's bytes."""
     lane, reference = pairs[0]
     both = zip(answers[lane.spec.name], answers[reference.spec.name], strict=True)
-    common = [(common_prefix(a.ids, b.ids), a.ids == b.ids) for a, b in both]
+    common = [(common_prefix_length(a.ids, b.ids), a.ids == b.ids) for a, b in both]
     diverged = [length for length, same in common if not same]
     return {
         "lane": lane.spec.name,

@@ -25,7 +25,7 @@ from app.config.model_options import ModelOptions
 from app.models.checkpoint import Checkpoint
 from decoding.errors import InputError, reason_for
 from decoding.json_text import read_json
-from decoding.model.rope import validate_longrope, validate_ropes
+from decoding.model.rope_settings import validate_longrope, validate_ropes
 
 
 def load_config(source: str, checkpoint: Checkpoint, options: ModelOptions) -> PreTrainedConfig:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from app.report.answer import Answer, same_ids, speed
 from app.report.batches import Throughput, batch_throughputs, method_of, round_cost, stops_paying
 from app.report.document import envelope, spec_fields
-from app.report.engines import ENGINES, Choice
+from app.report.engines import ENGINES, ServingConfig
 from app.report.speedup_estimate import Estimate, estimate_speedup
 from app.report.verdict import incredible_row
 from app.strategies.lane_spec import LaneSpec
@@ -92,7 +92,7 @@ class Outcome:
 
     screened: Sequence[Candidate]
     measured: Sequence[Candidate]
-    choices: Sequence[Choice]
+    serving: Sequence[ServingConfig]
     costs: BatchCosts
     context: int
     prompts: int
@@ -129,7 +129,7 @@ def advice_document(outcome: Outcome, **facts: Any) -> Row:
         engines=[
             entry
             for temperature in temperatures
-            for entry in _engines(temperature, rows, outcome.choices)
+            for entry in _engines(temperature, rows, outcome.serving)
         ],
     )
 
@@ -217,19 +217,21 @@ def _credible_first(row: Row) -> tuple[bool, float]:
     return not incredible_row(row), row["speedup"]
 
 
-def _engines(temperature: float, rows: Sequence[Row], choices: Sequence[Choice]) -> Iterator[Row]:
+def _engines(
+    temperature: float, rows: Sequence[Row], serving: Sequence[ServingConfig]
+) -> Iterator[Row]:
     """For each engine the fastest finalist that it supports and that beats the baseline."""
     paying = [
-        (row, choice)
-        for row, choice in zip(rows, choices, strict=True)
+        (row, config)
+        for row, config in zip(rows, serving, strict=True)
         if row["temperature"] == temperature
-        and choice.strategy.drafts
+        and config.strategy.drafts
         and row["speedup"] is not None
         and row["speedup_low"] > 1.0
     ]
     paying.sort(key=lambda pair: _credible_first(pair[0]), reverse=True)
     none = "nothing that pays here can be configured there"
-    if any(choice.other_tokenizer for _, choice in paying):
+    if any(config.other_tokenizer for _, config in paying):
         none += ": a draft model needs the target's tokenizer"
     for engine in ENGINES:
         entry: Row = {
@@ -241,13 +243,13 @@ def _engines(temperature: float, rows: Sequence[Row], choices: Sequence[Choice])
             "configuration": None,
             "note": none,
         }
-        for row, choice in paying:
-            if snippet := engine.configure(choice):
+        for row, config in paying:
+            if snippet := engine.configure(config):
                 entry |= {
                     "name": row["name"],
                     "speedup": row["speedup"],
                     "configuration": snippet.text,
-                    "note": "; ".join(filter(None, (snippet.note, choice.changed))),
+                    "note": "; ".join(filter(None, (snippet.note, config.changed))),
                 }
                 break
         yield entry

@@ -43,12 +43,13 @@ _DRAFTED_OUTSIDE = ("DraftTarget", "NGram")  # of the model's graph
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """A strategy with its settings. `gamma` is the longest draft in tokens, `top_k` the branches of
-    EAGLE's tree (1: a chain), `nodes` the number that the target verifies in a pass, root included.
-    With `other_tokenizer` a draft model's draft is read as text. `changed`: what loading made of
-    the models, such as a merged adapter, which engines do not know of. The fields after it are as
-    in the options of loading; the names of GGUF files are "" for models that are none."""
+class ServingConfig:
+    """What a serving engine is configured with: models, a strategy and its settings. `gamma` is the
+    longest draft in tokens, `top_k` the branches of EAGLE's tree (1: a chain), `nodes` the number
+    that the target verifies in a pass, root included. With `other_tokenizer` a draft model's draft
+    is read as text. `changed`: what loading made of the models, such as a merged adapter, which
+    engines do not know of. The fields after it are as in the options of loading; the names of GGUF
+    files are "" for models that are none."""
 
     target: str
     strategy: Strategy
@@ -92,7 +93,7 @@ class Engine:
 
     name: str
     version: str
-    configure: Callable[[Choice], Snippet | None]
+    configure: Callable[[ServingConfig], Snippet | None]
 
 
 def _repo(source: str) -> Repo:
@@ -112,142 +113,142 @@ def _on_a_line(source: str, option: str) -> str:
     return shlex.quote(name) + (f" {option} {shlex.quote(repo.revision)}" if repo.revision else "")
 
 
-def _served(choice: Choice, of_hub: bool) -> str | None:
+def _served(serving: ServingConfig, of_hub: bool) -> str | None:
     """The target as command-line arguments; None for a GGUF file that can't be named on a line.
     `of_hub`: the engine takes one of a repository by its quantization."""
-    target = choice.target
-    if choice.target_gguf and _is_path(target):
+    target = serving.target
+    if serving.target_gguf and _is_path(target):
         path = Path(target)
-        target = str(path if path.name == choice.target_gguf else path / choice.target_gguf)
-    elif choice.target_gguf and not (of_hub and _repo(target).quant):
+        target = str(path if path.name == serving.target_gguf else path / serving.target_gguf)
+    elif serving.target_gguf and not (of_hub and _repo(target).quant):
         return None
     return _on_a_line(target, "--revision")
 
 
-def _loading(choice: Choice, fp8: str) -> str:
+def _loading(serving: ServingConfig, fp8: str) -> str:
     """Options of a server for how the models are loaded. `fp8`: its name of that cache."""
-    template, cache = choice.chat_template, choice.kv_cache
+    template, cache = serving.chat_template, serving.kv_cache
     return (
-        " --trust-remote-code" * choice.trust_remote_code
+        " --trust-remote-code" * serving.trust_remote_code
         + (f" --chat-template {shlex.quote(template)}" if template else "")
         + (f" --kv-cache-dtype {fp8}" if cache == "fp8" else "")
     )
 
 
-def _unsaid(choice: Choice, *, fp8: bool = False, template: bool = False) -> str:
+def _unsaid(serving: ServingConfig, *, fp8: bool = False, template: bool = False) -> str:
     """A line with a comment on what was measured and the configuration does not say; "" if there is
     nothing. `fp8`, `template`: it does say such a cache, and the chat template."""
-    weights, draft, cache = choice.quantize, choice.quantize_draft, choice.kv_cache
+    weights, draft, cache = serving.quantize, serving.quantize_draft, serving.kv_cache
     facts = [
         f"the target's weights in {weights}" if weights != "none" else "",
         f"the draft model's weights in {draft}" if draft != "none" else "",
         f"keys and values in {cache}" if cache != "none" and not (fp8 and cache == "fp8") else "",
-        f"the chat template {choice.chat_template!r}"
-        if choice.chat_template and not template
+        f"the chat template {serving.chat_template!r}"
+        if serving.chat_template and not template
         else "",
     ]
     told = "; ".join(filter(None, facts))
     return f"# measured with {told}: not in this configuration\n" if told else ""
 
 
-def _vllm(choice: Choice) -> Snippet | None:
-    method = choice.eagle_method
-    known = {"method": method} if method else _VLLM.get(choice.strategy)
-    served = _served(choice, of_hub=True)
-    if known is None or not choice.is_chain or served is None or choice.gguf:
+def _vllm(serving: ServingConfig) -> Snippet | None:
+    method = serving.eagle_method
+    known = {"method": method} if method else _VLLM.get(serving.strategy)
+    served = _served(serving, of_hub=True)
+    if known is None or not serving.is_chain or served is None or serving.gguf:
         return None
-    config, note = dict(known), _VLLM_NOTES.get(choice.strategy, "")
-    if choice.other_tokenizer:
+    config, note = dict(known), _VLLM_NOTES.get(serving.strategy, "")
+    if serving.other_tokenizer:
         config["use_heterogeneous_vocab"] = True
         note = "drafts only tokens that both vocabularies have, not text: expect less"
-    if choice.source:
-        repo = _repo(choice.source)
+    if serving.source:
+        repo = _repo(serving.source)
         config["model"] = repo.name
         if repo.revision:
             config["revision"] = repo.revision
-    config["num_speculative_tokens"] = choice.gamma
-    text = f"vllm serve {served}{_loading(choice, 'fp8')}"
+    config["num_speculative_tokens"] = serving.gamma
+    text = f"vllm serve {served}{_loading(serving, 'fp8')}"
     text += f" --speculative-config {shlex.quote(json.dumps(config))}"
-    return Snippet(_unsaid(choice, fp8=True, template=True) + text, note)
+    return Snippet(_unsaid(serving, fp8=True, template=True) + text, note)
 
 
-def _sglang(choice: Choice) -> Snippet | None:
-    algorithm = choice.eagle_method or _SGLANG.get(choice.strategy)
-    served = _served(choice, of_hub=False)
-    if algorithm is None or choice.other_tokenizer or served is None or choice.gguf:
+def _sglang(serving: ServingConfig) -> Snippet | None:
+    algorithm = serving.eagle_method or _SGLANG.get(serving.strategy)
+    served = _served(serving, of_hub=False)
+    if algorithm is None or serving.other_tokenizer or served is None or serving.gguf:
         return None
     note, options = "a trie of n-grams, not the same lookup; needs CUDA", dict[str, int]()
-    parts = ["python -m sglang.launch_server --model-path", served + _loading(choice, "fp8_e4m3")]
+    parts = ["python -m sglang.launch_server --model-path", served + _loading(serving, "fp8_e4m3")]
     parts += ["--speculative-algorithm", algorithm.upper()]
-    if choice.source:
-        drafts = _on_a_line(choice.source, "--speculative-draft-model-revision")
+    if serving.source:
+        drafts = _on_a_line(serving.source, "--speculative-draft-model-revision")
         parts += ["--speculative-draft-model-path", drafts]
-        width = 1 if choice.is_chain else choice.top_k
-        note, options = "", {"num-steps": choice.gamma, "eagle-topk": width}
-    options["num-draft-tokens"] = choice.gamma + 1 if choice.is_chain else choice.nodes
+        width = 1 if serving.is_chain else serving.top_k
+        note, options = "", {"num-steps": serving.gamma, "eagle-topk": width}
+    options["num-draft-tokens"] = serving.gamma + 1 if serving.is_chain else serving.nodes
     parts += [f"--speculative-{name} {value}" for name, value in options.items()]
-    return Snippet(_unsaid(choice, fp8=True, template=True) + " ".join(parts), note)
+    return Snippet(_unsaid(serving, fp8=True, template=True) + " ".join(parts), note)
 
 
-def _tensorrt_llm(choice: Choice) -> Snippet | None:
-    known = _TENSORRT_LLM.get(choice.strategy)
-    unable = choice.other_tokenizer or choice.gguf or choice.eagle_method == "eagle"
-    if known is None or unable or 0 in choice.aux_layers:  # the embedding is no layer's output
+def _tensorrt_llm(serving: ServingConfig) -> Snippet | None:
+    known = _TENSORRT_LLM.get(serving.strategy)
+    unable = serving.other_tokenizer or serving.gguf or serving.eagle_method == "eagle"
+    if known is None or unable or 0 in serving.aux_layers:  # the embedding is no layer's output
         return None
-    fields = {**known, "max_draft_len": choice.gamma}
+    fields = {**known, "max_draft_len": serving.gamma}
     note = "in a YAML file for trtllm-serve --config"
-    if choice.source:
-        repo = _repo(choice.source)
+    if serving.source:
+        repo = _repo(serving.source)
         fields["speculative_model"] = repo.name
         if repo.revision:
             note += "; it takes no revision of what drafts: "
-            note += f"download {choice.source}, name the folder"
-    if choice.aux_layers:  # it does not read them in the head's config
-        fields["eagle3_layers_to_capture"] = [layer - 1 for layer in choice.aux_layers]
-    if not choice.is_chain:
-        width = choice.top_k
-        nodes = min(max(choice.nodes - 1, choice.gamma), width * choice.gamma)
+            note += f"download {serving.source}, name the folder"
+    if serving.aux_layers:  # it does not read them in the head's config
+        fields["eagle3_layers_to_capture"] = [layer - 1 for layer in serving.aux_layers]
+    if not serving.is_chain:
+        width = serving.top_k
+        nodes = min(max(serving.nodes - 1, serving.gamma), width * serving.gamma)
         fields |= {"use_dynamic_tree": True, "dynamic_tree_max_topK": width}
         fields["max_total_draft_tokens"] = nodes
     lines = ["speculative_config:"]
     lines += [f"  {name}: {json.dumps(value)}" for name, value in fields.items()]
     if fields["decoding_type"] in _DRAFTED_OUTSIDE:
         lines.append("disable_overlap_scheduler: true")
-    if choice.trust_remote_code:
+    if serving.trust_remote_code:
         lines.append("trust_remote_code: true")
-    if choice.kv_cache == "fp8":
+    if serving.kv_cache == "fp8":
         lines += ["kv_cache_config:", "  dtype: fp8"]
-    text = _unsaid(choice, fp8=True) + "\n".join(lines)
-    return Snippet(text, note + _TENSORRT_LLM_NOTES.get(choice.strategy, ""))
+    text = _unsaid(serving, fp8=True) + "\n".join(lines)
+    return Snippet(text, note + _TENSORRT_LLM_NOTES.get(serving.strategy, ""))
 
 
-def _transformers(choice: Choice) -> Snippet | None:
-    write = _TRANSFORMERS.get(choice.strategy)
+def _transformers(serving: ServingConfig) -> Snippet | None:
+    write = _TRANSFORMERS.get(serving.strategy)
     if write is None:
         return None
-    snippet = write(choice)
-    return Snippet(_unsaid(choice) + snippet.text, snippet.note)
+    snippet = write(serving)
+    return Snippet(_unsaid(serving) + snippet.text, snippet.note)
 
 
-def _generate_by_lookup(choice: Choice) -> Snippet:
+def _generate_by_lookup(serving: ServingConfig) -> Snippet:
     return Snippet(
-        f"model.generate(**inputs, prompt_lookup_num_tokens={choice.gamma}, "
+        f"model.generate(**inputs, prompt_lookup_num_tokens={serving.gamma}, "
         f"max_matching_ngram_size={MAX_NGRAM})"
     )
 
 
-def _generate_by_assistant(choice: Choice) -> Snippet:
-    repo, path = _repo(choice.source), Path(choice.source)
-    folder = str(path.parent) if choice.gguf and path.name == choice.gguf else repo.name
+def _generate_by_assistant(serving: ServingConfig) -> Snippet:
+    repo, path = _repo(serving.source), Path(serving.source)
+    folder = str(path.parent) if serving.gguf and path.name == serving.gguf else repo.name
     arguments = {
         "revision": repo.revision,
-        "gguf_file": choice.gguf,
-        "trust_remote_code": choice.trust_remote_code,
+        "gguf_file": serving.gguf,
+        "trust_remote_code": serving.trust_remote_code,
     }
     named = (f"{name}={value!r}" for name, value in arguments.items() if value)
     source = ", ".join((repr(folder), *named))
     call, note = "model.generate(**inputs, assistant_model=assistant)", ""
-    if choice.other_tokenizer:
+    if serving.other_tokenizer:
         call = (
             "model.generate(\n"
             "    **inputs, assistant_model=assistant, tokenizer=tokenizer,\n"
@@ -258,7 +259,7 @@ def _generate_by_assistant(choice: Choice) -> Snippet:
     return Snippet(
         f"assistant = AutoModelForCausalLM.from_pretrained({source})\n"
         "assistant.generation_config.update(\n"
-        f"    num_assistant_tokens={choice.gamma}, num_assistant_tokens_schedule='constant',\n"
+        f"    num_assistant_tokens={serving.gamma}, num_assistant_tokens_schedule='constant',\n"
         "    assistant_confidence_threshold=0.0,\n"
         f")\n{call}",
         note,

@@ -41,7 +41,7 @@ from decoding.checkpoints.eagle_fit import (
 from decoding.checkpoints.files import read_config, read_tensors
 from decoding.checkpoints.quantized import precision_of
 from decoding.errors import InputError
-from decoding.model.rope import NEEDS, validate_rope
+from decoding.model.rope_settings import NEEDS, validate_rope
 
 # Never loaded: whole models and other heads, speculators' copies from its verifier, tables.
 _LEFT_OUT = re.compile(

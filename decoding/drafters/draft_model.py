@@ -13,7 +13,7 @@ from torch import Tensor
 from decoding.cost.chain_length import ChainLength
 from decoding.device import upload
 from decoding.drafters.base import DraftContext, Needs
-from decoding.model.prefix import common_prefix
+from decoding.model.prefix import common_prefix_length
 from decoding.model.target import Target
 from decoding.params import Params
 from decoding.trees.draft import Draft, DraftTree
@@ -51,7 +51,7 @@ class DraftModel:
 
     def start(self, ids: Sequence[int], first: int = 0, features: Tensor | None = None) -> None:
         self.note = self._penalties = None
-        common = self._go_back(min(common_prefix(self._rows, ids), len(ids) - 1))
+        common = self._go_back(min(common_prefix_length(self._rows, ids), len(ids) - 1))
         # All but the last id: the first round's pass runs it together with the root.
         new = ids[common : min(len(ids) - 1, self.model.context)]
         if new:

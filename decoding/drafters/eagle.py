@@ -27,7 +27,7 @@ from decoding.drafters.eagle_head import EagleHead
 from decoding.drafters.eagle_tree import CostAwarePlan, DynamicPlan, StaticPlan, TreePlan
 from decoding.model.attention import additive_mask
 from decoding.model.cache import LayerShape, TreeCache
-from decoding.model.prefix import common_prefix
+from decoding.model.prefix import common_prefix_length
 from decoding.model.target import Target
 from decoding.params import Params
 from decoding.trees.draft import CandidatePool, Draft, DraftTree
@@ -157,7 +157,7 @@ class Eagle:
         if first > self._cache.length:  # the end of the last answer is pending
             self._catch_up(self._ids)
         # A row can be reused if the token after its feature is the same.
-        reused = min(self._cache.length, max(common_prefix(self._ids, ids) - 1, 0))
+        reused = min(self._cache.length, max(common_prefix_length(self._ids, ids) - 1, 0))
         assert first <= reused
         self._cache.truncate(reused)
         self._root = None

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from decoding.drafters.base import DraftContext, Needs
-from decoding.model.prefix import common_prefix
+from decoding.model.prefix import common_prefix_length
 from decoding.trees.draft import Draft, DraftTree
 
 MAX_TOKENS = 8192  # in the tree, each in up to `max_depth` paths
@@ -71,7 +71,7 @@ class Suffix:
     def start(self, ids: Sequence[int], first: int = 0, features: Tensor | None = None) -> None:
         """Begin a prompt. The next turn of a conversation keeps its tree, whichever answer it
         continues from; anything else, also the same prompt again, starts with an empty one."""
-        known = common_prefix(self._ids, ids)
+        known = common_prefix_length(self._ids, ids)
         if known < self._prompt_length or len(ids) <= self._prompt_length:
             self._forget()
         else:

@@ -16,7 +16,7 @@ from transformers import PreTrainedTokenizerBase
 
 from decoding.device import download
 from decoding.drafters.base import DraftContext, Drafter, Needs
-from decoding.model.prefix import common_prefix
+from decoding.model.prefix import common_prefix_length
 from decoding.params import SamplingParams
 from decoding.tokenizing.retokenizer import Retokenizer
 from decoding.trees.draft import Draft, DraftTree
@@ -78,7 +78,7 @@ class UniversalDraft:
         if not known or view[:known] != self._view:
             self._go_to(view)
         elif len(view) > known or self._drafted:
-            accepted = common_prefix(view[known:], self._drafted)
+            accepted = common_prefix_length(view[known:], self._drafted)
             self._drafter.observe(view, accepted)
             self._view, self._drafted = view, []
 

@@ -12,7 +12,7 @@ from torch.utils.data import Dataset
 from transformers import PreTrainedTokenizerBase
 
 from decoding.errors import InputError, reason_for
-from decoding.model.prefix import common_prefix
+from decoding.model.prefix import common_prefix_length
 from decoding.training.data import Record, digest
 
 IGNORED = -100  # the label that torch's cross entropy ignores
@@ -71,11 +71,11 @@ def _start_of_answer(
 ) -> int:
     """The start of the answer to the messages `before`; the end if it changed the ids before it."""
     prompt = rendered(tokenizer, before, True)
-    start = common_prefix(prompt, answered)
+    start = common_prefix_length(prompt, answered)
     if start < len(prompt):
         # A prompt may end in ids that answers do not repeat, such as an opened <think>.
         unprompted = rendered(tokenizer, before, False)
-        if common_prefix(unprompted, answered) < len(unprompted):
+        if common_prefix_length(unprompted, answered) < len(unprompted):
             return len(answered)
     return start
 
@@ -124,7 +124,7 @@ def _end_of_open(
         unfinished = rendered(tokenizer, messages, False, continue_final_message=True)
     except ValueError:  # the template changes the answer, so that its end can't be found
         unfinished = rendered(tokenizer, messages[:-1], True)
-    return common_prefix(unfinished, ids)
+    return common_prefix_length(unfinished, ids)
 
 
 def rendered(

@@ -17,7 +17,7 @@ from app.cli.heads.provenance import sha256_of
 from app.cli.heads.target import load, shape_of, stored_precision, target_shape
 from app.cli.heads.verify import require_reader, verify
 from app.cli.terminal import print_output, say
-from app.report.engines import SGLANG, TENSORRT_LLM, VLLM, Choice, Engine
+from app.report.engines import SGLANG, TENSORRT_LLM, VLLM, Engine, ServingConfig
 from app.strategies.registry import EAGLE, EAGLE_1, MEDUSA
 from app.text.units import format_bytes
 from decoding.checkpoints.dialects import EagleDialect, MedusaDialect
@@ -92,7 +92,7 @@ def export(
         weights = read_medusa(heads, *shape_of(model))
         if gamma and gamma > weights.heads:
             raise InputError(f"--gamma {gamma}: {heads} has {weights.heads} heads, a token each")
-        choice = Choice(target, MEDUSA, gamma or weights.heads, source=str(out))
+        serving = ServingConfig(target, MEDUSA, gamma or weights.heads, source=str(out))
         dialect = _write_medusa(weights, job)
         what = f"{weights.heads} Medusa heads"
     else:
@@ -100,7 +100,7 @@ def export(
         version = head.config.version
         strategy = EAGLE_1 if version == "eagle1" else EAGLE
         settings = head.config.settings
-        choice = Choice(
+        serving = ServingConfig(
             target,
             strategy,
             gamma or settings.gamma or GAMMA["eagle"],  # as it is measured where none says
@@ -113,7 +113,7 @@ def export(
         dialect = _write_eagle(head, job)
         what = "an EAGLE-1 head" if version == "eagle1" else "an EAGLE-3 head"
     engine = FORMATS[to].engine
-    launch = _launch(engine, choice) if engine else ""
+    launch = _launch(engine, serving) if engine else ""
     _write_card(out, what, target, to, dialect, launch)
     write_checksums(out)
     size = format_bytes(sum(file.stat().st_size for file in out.iterdir()))
@@ -247,10 +247,10 @@ def _require_equal(
         raise InputError(f"{out}: {name} reads back otherwise than it was written")
 
 
-def _launch(engine: Engine, choice: Choice) -> str:
+def _launch(engine: Engine, serving: ServingConfig) -> str:
     """The command that serves the heads; empty if the engine has none for them."""
     # a chain where it has no trees
-    snippet = engine.configure(choice) or engine.configure(replace(choice, top_k=1))
+    snippet = engine.configure(serving) or engine.configure(replace(serving, top_k=1))
     if snippet is None:
         return ""
     note = f" ({snippet.note})" if snippet.note else ""

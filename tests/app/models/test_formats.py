@@ -158,8 +158,8 @@ def test_what_is_to_be_pasted_for_engines_says_what_was_merged(
     prompts, tried = [IDS[0].tolist()], candidates(lanes, models, params)
     outcome = Experiment(models, tried, prompts, params, Stop(), 0, 0.1, silent).run()
     told = "measured: the target, with the adapter adapter merged"
-    assert [choice.changed for choice in outcome.choices] == [told] * 2
-    assert {choice.trust_remote_code for choice in outcome.choices} == {False}
+    assert [config.changed for config in outcome.serving] == [told] * 2
+    assert {config.trust_remote_code for config in outcome.serving} == {False}
     models.notes["draft"] = "int8 weights"
     models.options = replace(
         models.options, quantize="nf4", quantize_draft="int8", trust_remote_code=True
@@ -167,15 +167,15 @@ def test_what_is_to_be_pasted_for_engines_says_what_was_merged(
     models.gguf_files["target"] = "tiny.gguf"
     outcome = Experiment(models, tried, prompts, params, Stop(), 0, 0.1, silent).run()
     both = f"{told}; measured: the draft model, int8 weights"
-    assert {choice.strategy.name: choice.changed for choice in outcome.choices} == {
+    assert {config.strategy.name: config.changed for config in outcome.serving} == {
         "draft": both, "ar": told
     }  # fmt: skip
     loaded = {
         (each.strategy.name, each.quantize, each.quantize_draft, each.target_gguf)
-        for each in outcome.choices
+        for each in outcome.serving
     }
     assert loaded == {("ar", "nf4", "none", "tiny.gguf"), ("draft", "nf4", "int8", "tiny.gguf")}
-    assert all(choice.trust_remote_code for choice in outcome.choices)
+    assert all(config.trust_remote_code for config in outcome.serving)
 
 
 def test_an_adapters_own_tokenizer_is_taken(family_folders: FamilyFolders, tmp_path: Path) -> None:

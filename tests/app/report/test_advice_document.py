@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.report.advice_document import Candidate, Outcome, advice_document
 from app.report.answer import Answer
-from app.report.engines import Choice
+from app.report.engines import ServingConfig
 from app.strategies.lane_spec import LaneSpec
 from decoding.cost.curve import BatchCosts, Curve
 from decoding.params import Params, SamplingParams
@@ -16,13 +16,13 @@ def test_a_speedup_that_can_be_is_advised_rather_than_one_above_tau() -> None:
         stats = Stats(passes=passes, emitted=60, drafted=60, tested=60, decode_seconds=seconds)
         return Candidate(LaneSpec(name, name), Params(), [Answer(0, 60, seconds, (), stats)])
 
-    def choice(each: Candidate) -> Choice:
-        return Choice("model", each.strategy, 2, 1, 3, changed="measured: otherwise")
+    def config(each: Candidate) -> ServingConfig:
+        return ServingConfig("model", each.strategy, 2, 1, 3, changed="measured: otherwise")
 
     def best(*drafting: Candidate) -> str:
         measured = [candidate("ar", 6.0, 60), *drafting]
         costs = BatchCosts({1: Curve(((1, 1.0),))}, measured=True)
-        outcome = Outcome(measured, measured, [*map(choice, measured)], costs, 9, 1, 9.0)
+        outcome = Outcome(measured, measured, [*map(config, measured)], costs, 9, 1, 9.0)
         document = advice_document(outcome)
         pasted = [each for each in document["engines"] if each["configuration"]]
         assert pasted and all(each["note"].endswith("measured: otherwise") for each in pasted)
@@ -46,7 +46,7 @@ def test_typical_acceptance_is_a_kind_of_its_own_where_it_is_lossy() -> None:
     plain = Candidate(LaneSpec("ar", "ar"), exact.params)
     measured = [plain, typical]
     costs = BatchCosts({1: Curve(((1, 1.0),))}, measured=True)
-    choices = [Choice("model", each.strategy, 2) for each in measured]
-    document = advice_document(Outcome(measured, measured, choices, costs, 9, 1, 9.0))
+    serving = [ServingConfig("model", each.strategy, 2) for each in measured]
+    document = advice_document(Outcome(measured, measured, serving, costs, 9, 1, 9.0))
     assert [row["lossy"] for row in document["measured"]] == [False, True]
     assert [row["lossy"] for row in document["screened"]] == [False, True]

@@ -11,14 +11,16 @@ from typing import Any
 
 import pytest
 
-from app.report.engines import ENGINES, MAX_NGRAM, Choice
+from app.report.engines import ENGINES, MAX_NGRAM, ServingConfig
 from app.strategies.registry import DRAFT_MODEL, EAGLE, EAGLE_1, LOOKUP, MEDUSA, SUFFIX
 from decoding.drafters.lookup import Lookup
 from tests.conftest import FamilyFolders
 
 VLLM, SGLANG, TENSORRT_LLM, TRANSFORMERS = (engine.configure for engine in ENGINES)
-CHAIN = Choice("big model", EAGLE, gamma=3, top_k=1, source="head", version="eagle3")
-TREE = Choice("big model", EAGLE, gamma=6, top_k=8, nodes=32, source="head", version="eagle3")
+CHAIN = ServingConfig("big model", EAGLE, gamma=3, top_k=1, source="head", version="eagle3")
+TREE = ServingConfig(
+    "big model", EAGLE, gamma=6, top_k=8, nodes=32, source="head", version="eagle3"
+)
 
 
 def test_engines_look_up_matches_as_long_as_were_measured() -> None:
@@ -31,23 +33,23 @@ def options(command: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("choice", "config"),
+    ("serving", "config"),
     [
         (CHAIN, {"method": "eagle3", "model": "head", "num_speculative_tokens": 3}),
-        (Choice("t", EAGLE_1, 2, source="head", version="eagle1"),
+        (ServingConfig("t", EAGLE_1, 2, source="head", version="eagle1"),
          {"method": "eagle", "model": "head", "num_speculative_tokens": 2}),
-        (Choice("t", DRAFT_MODEL, 4, source="a b"),
+        (ServingConfig("t", DRAFT_MODEL, 4, source="a b"),
          {"method": "draft_model", "model": "a b", "num_speculative_tokens": 4}),
-        (Choice("t", DRAFT_MODEL, 4, source="s", other_tokenizer=True),
+        (ServingConfig("t", DRAFT_MODEL, 4, source="s", other_tokenizer=True),
          {"method": "draft_model", "model": "s", "num_speculative_tokens": 4,
           "use_heterogeneous_vocab": True}),
-        (Choice("t", LOOKUP, 8),
+        (ServingConfig("t", LOOKUP, 8),
          {"method": "ngram", "prompt_lookup_max": 4, "num_speculative_tokens": 8}),
-        (Choice("t", SUFFIX, 8), {"method": "suffix", "num_speculative_tokens": 8}),
+        (ServingConfig("t", SUFFIX, 8), {"method": "suffix", "num_speculative_tokens": 8}),
     ],
 )  # fmt: skip
-def test_vllm_takes_json(choice: Choice, config: dict[str, Any]) -> None:
-    snippet = VLLM(choice)
+def test_vllm_takes_json(serving: ServingConfig, config: dict[str, Any]) -> None:
+    snippet = VLLM(serving)
     assert snippet is not None
     assert json.loads(options(snippet.text)["--speculative-config"]) == config
 
@@ -81,66 +83,68 @@ def test_tensorrt_is_told_which_outputs_a_head_reads() -> None:
 
 
 def test_what_an_engine_cannot_do_it_is_not_offered() -> None:
-    old_head = Choice("t", EAGLE_1, 2, source="head", version="eagle1")
+    old_head = ServingConfig("t", EAGLE_1, 2, source="head", version="eagle1")
     assert TENSORRT_LLM(old_head) is None
-    assert SGLANG(Choice("t", MEDUSA, 2, source="heads")) is None
+    assert SGLANG(ServingConfig("t", MEDUSA, 2, source="heads")) is None
 
 
 def test_a_revision_of_what_drafts_is_named_where_the_engine_takes_one() -> None:
-    choice = Choice("org/big@v2", DRAFT_MODEL, 4, source="org/small@abc")
-    snippet = VLLM(choice)
+    serving = ServingConfig("org/big@v2", DRAFT_MODEL, 4, source="org/small@abc")
+    snippet = VLLM(serving)
     assert snippet is not None and options(snippet.text)["--revision"] == "v2"
     config = json.loads(options(snippet.text)["--speculative-config"])
     assert (config["model"], config["revision"]) == ("org/small", "abc")
-    snippet = SGLANG(choice)
+    snippet = SGLANG(serving)
     assert snippet is not None
     given = options(snippet.text)
     assert given["--speculative-draft-model-path"] == "org/small"
     assert given["--speculative-draft-model-revision"] == "abc" and given["--revision"] == "v2"
-    snippet = TRANSFORMERS(choice)
+    snippet = TRANSFORMERS(serving)
     assert snippet is not None and "from_pretrained('org/small', revision='abc')" in snippet.text
-    snippet = TENSORRT_LLM(choice)  # has no field for it
+    snippet = TENSORRT_LLM(serving)  # has no field for it
     assert snippet is not None and 'speculative_model: "org/small"' in snippet.text
     assert "download org/small@abc" in snippet.note
-    assert snippet.note not in str(TENSORRT_LLM(Choice("t", DRAFT_MODEL, 4, source="org/small")))
+    assert snippet.note not in str(
+        TENSORRT_LLM(ServingConfig("t", DRAFT_MODEL, 4, source="org/small"))
+    )
 
 
 def test_how_the_models_were_loaded_is_an_option_where_the_engine_has_one() -> None:
-    choice = Choice(
+    serving = ServingConfig(
         "org/big", DRAFT_MODEL, 4, source="org/small", kv_cache="fp8", trust_remote_code=True,
         chat_template="my chat.jinja",
     )  # fmt: skip
     for engine, cache in ((VLLM, "fp8"), (SGLANG, "fp8_e4m3")):
-        snippet = engine(choice)
+        snippet = engine(serving)
         assert snippet is not None and "#" not in snippet.text
         given = options(snippet.text)
         assert "--trust-remote-code" in given and given["--kv-cache-dtype"] == cache
         assert given["--chat-template"] == "my chat.jinja"
     template = "# measured with the chat template 'my chat.jinja': not in this configuration\n"
-    snippet = TENSORRT_LLM(choice)
+    snippet = TENSORRT_LLM(serving)
     assert snippet is not None and snippet.text.startswith(template)
     assert snippet.text.endswith("\ntrust_remote_code: true\nkv_cache_config:\n  dtype: fp8")
-    snippet = TRANSFORMERS(choice)
+    snippet = TRANSFORMERS(serving)
     assert snippet is not None and "('org/small', trust_remote_code=True)" in snippet.text
 
 
 def test_what_an_engine_has_no_option_for_is_said_in_a_comment() -> None:
-    choice = Choice(
+    serving = ServingConfig(
         "t", DRAFT_MODEL, 4, source="s", quantize="nf4", quantize_draft="int8", kv_cache="int8"
     )
     told = (
         "# measured with the target's weights in nf4; the draft model's weights in int8; "
         "keys and values in int8: not in this configuration"
     )
-    plain = Choice("t", DRAFT_MODEL, 4, source="s")
+    plain = ServingConfig("t", DRAFT_MODEL, 4, source="s")
     for engine in (VLLM, SGLANG, TENSORRT_LLM, TRANSFORMERS):
-        snippet, same = engine(choice), engine(plain)
+        snippet, same = engine(serving), engine(plain)
         assert snippet is not None and same is not None
         assert snippet.text.split("\n", 1) == [told, same.text]
 
 
 def test_gguf_files_go_only_where_they_can_be_read(tmp_path: Path) -> None:
-    of_hub = Choice("org/t", DRAFT_MODEL, 4, source="org/d:Q4_K_M@v2", gguf="d-Q4_K_M.gguf")
+    of_hub = ServingConfig("org/t", DRAFT_MODEL, 4, source="org/d:Q4_K_M@v2", gguf="d-Q4_K_M.gguf")
     assert VLLM(of_hub) is None and SGLANG(of_hub) is None and TENSORRT_LLM(of_hub) is None
     call = "from_pretrained('org/d', revision='v2', gguf_file='d-Q4_K_M.gguf')"
     snippet = TRANSFORMERS(of_hub)
@@ -149,17 +153,19 @@ def test_gguf_files_go_only_where_they_can_be_read(tmp_path: Path) -> None:
     file.touch()
     call = f"from_pretrained({str(tmp_path)!r}, gguf_file='d.gguf')"
     for source in (file, tmp_path):
-        snippet = TRANSFORMERS(Choice("t", DRAFT_MODEL, 4, source=str(source), gguf="d.gguf"))
+        snippet = TRANSFORMERS(
+            ServingConfig("t", DRAFT_MODEL, 4, source=str(source), gguf="d.gguf")
+        )
         assert snippet is not None and call in snippet.text
-        served = Choice(str(source), LOOKUP, 4, target_gguf="d.gguf")
+        served = ServingConfig(str(source), LOOKUP, 4, target_gguf="d.gguf")
         for engine in (VLLM, SGLANG):
             snippet = engine(served)
             assert snippet is not None and f" {file} " in snippet.text
-    named = Choice("org/t:Q4_K_M@v2", LOOKUP, 4, target_gguf="t-Q4_K_M.gguf")
+    named = ServingConfig("org/t:Q4_K_M@v2", LOOKUP, 4, target_gguf="t-Q4_K_M.gguf")
     snippet = VLLM(named)
     assert snippet is not None and "serve org/t:Q4_K_M --revision v2 " in snippet.text
     assert SGLANG(named) is None
-    assert VLLM(Choice("org/t", LOOKUP, 4, target_gguf="t.gguf")) is None
+    assert VLLM(ServingConfig("org/t", LOOKUP, 4, target_gguf="t.gguf")) is None
 
 
 def test_a_folder_with_an_at_sign_is_no_revision(
@@ -167,7 +173,7 @@ def test_a_folder_with_an_at_sign_is_no_revision(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "heads@2").mkdir()
-    snippet = VLLM(Choice("./big@2", MEDUSA, 4, source="heads@2"))
+    snippet = VLLM(ServingConfig("./big@2", MEDUSA, 4, source="heads@2"))
     assert snippet is not None
     config = json.loads(options(snippet.text)["--speculative-config"])
     assert config["model"] == "heads@2" and "revision" not in config
@@ -175,8 +181,8 @@ def test_a_folder_with_an_at_sign_is_no_revision(
 
 
 def test_a_draft_with_another_tokenizer_is_nothing_for_engines_that_compare_ids() -> None:
-    choice = Choice("t", DRAFT_MODEL, 4, source="s", other_tokenizer=True)
-    assert SGLANG(choice) is None and TENSORRT_LLM(choice) is None
+    serving = ServingConfig("t", DRAFT_MODEL, 4, source="s", other_tokenizer=True)
+    assert SGLANG(serving) is None and TENSORRT_LLM(serving) is None
 
 
 def test_generate_takes_its_snippets(family_folders: FamilyFolders) -> None:
@@ -191,12 +197,12 @@ def test_generate_takes_its_snippets(family_folders: FamilyFolders) -> None:
     names |= {"model": model, "inputs": inputs, "tokenizer": tokenizer}
     names |= {"AutoTokenizer": AutoTokenizer}
     target, stranger = family_folders.target, family_folders.stranger
-    for choice in (
-        Choice(target, LOOKUP, 5),
-        Choice(target, DRAFT_MODEL, 2, source=stranger, other_tokenizer=True),
-        Choice(target, DRAFT_MODEL, 3, source=family_folders.draft),
+    for serving in (
+        ServingConfig(target, LOOKUP, 5),
+        ServingConfig(target, DRAFT_MODEL, 2, source=stranger, other_tokenizer=True),
+        ServingConfig(target, DRAFT_MODEL, 3, source=family_folders.draft),
     ):
-        snippet = TRANSFORMERS(choice)
+        snippet = TRANSFORMERS(serving)
         assert snippet is not None
         exec(snippet.text, names)
     assert names["assistant"].generation_config.num_assistant_tokens == 3

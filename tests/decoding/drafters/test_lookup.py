@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from decoding.drafters.base import DraftContext
 from decoding.drafters.lookup import Lookup
-from decoding.model.prefix import common_prefix
+from decoding.model.prefix import common_prefix_length
 from decoding.params import Params
 
 FEW_IDS = st.lists(st.integers(0, 3), min_size=1, max_size=30)
@@ -84,7 +84,7 @@ def test_nothing_found_is_nothing_proposed(ids: list[int]) -> None:
 
 @given(FEW_IDS, FEW_IDS, FEW_IDS)
 def test_common_prefix(start: list[int], a: list[int], b: list[int]) -> None:
-    length = common_prefix(start + a, start + b)
+    length = common_prefix_length(start + a, start + b)
     assert length >= len(start)
     assert (start + a)[:length] == (start + b)[:length]
     rest_a, rest_b = (start + a)[length:], (start + b)[length:]
@@ -93,4 +93,4 @@ def test_common_prefix(start: list[int], a: list[int], b: list[int]) -> None:
 
 @pytest.mark.parametrize("a, b", [([], []), ([1], []), ([], [1])], ids=str)
 def test_nothing_in_common(a: list[int], b: list[int]) -> None:
-    assert common_prefix(a, b) == 0
+    assert common_prefix_length(a, b) == 0

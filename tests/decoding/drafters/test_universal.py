@@ -8,7 +8,7 @@ from decoding.decoder import Decoder
 from decoding.drafters.base import DraftContext
 from decoding.drafters.draft_model import DraftModel
 from decoding.drafters.universal import UniversalDraft
-from decoding.model.prefix import common_prefix
+from decoding.model.prefix import common_prefix_length
 from decoding.params import Params, SamplingParams
 from tests.decoding.tokenizing.test_retokenizer import TEXT, byte_level, encode
 from tests.support.paper_target import PaperTarget
@@ -61,7 +61,7 @@ def test_one_that_knows_the_text_is_accepted() -> None:
     while at < len(ids) - 1:
         draft = knowing.propose(DraftContext(ids[:at], 6, Params(), torch.Generator()))
         tokens = [] if draft is None else draft.tree.tokens[1:].tolist()
-        stay = common_prefix(tokens, ids[at:])
+        stay = common_prefix_length(tokens, ids[at:])
         at, rounds = at + stay + 1, rounds + 1
         knowing.observe(ids[:at], stay)
     assert (len(ids) - 5) / rounds > 3

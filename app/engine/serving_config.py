@@ -5,12 +5,12 @@ from __future__ import annotations
 from app.engine.lane import Lane
 from app.models.loaded import LoadedModels
 from app.report.advice_document import Candidate
-from app.report.engines import Choice
+from app.report.engines import ServingConfig
 from decoding.drafters.eagle import EagleTree, default_tree
 from decoding.drafters.eagle_head import EagleHead
 
 
-def choice_of(candidate: Candidate, lane: Lane, loaded: LoadedModels) -> Choice:
+def serving_config(candidate: Candidate, lane: Lane, loaded: LoadedModels) -> ServingConfig:
     """Describe a candidate for the configurations of serving engines. `loaded`: the models of all
     lanes."""
     models, params = lane.models, candidate.params
@@ -29,7 +29,7 @@ def choice_of(candidate: Candidate, lane: Lane, loaded: LoadedModels) -> Choice:
     tree = EagleTree()
     if isinstance(head, EagleHead):
         tree = default_tree(head.config.settings, models.target.device, models.verify_cost)
-    return Choice(
+    return ServingConfig(
         target=models.name,
         strategy=candidate.strategy,
         gamma=params.gamma if isinstance(params.gamma, int) else lane.default_gamma,

@@ -16,7 +16,7 @@ from transformers.models.auto.modeling_auto import (
 )
 
 from decoding.errors import InputError
-from decoding.model.rope import validate_longrope, validate_ropes
+from decoding.model.rope_settings import validate_longrope, validate_ropes
 
 LINEAR: dict[str, Any] = {"rope_type": "linear", "factor": 2.0}
 DYNAMIC: dict[str, Any] = {"type": "dynamic", "factor": 2.0}
