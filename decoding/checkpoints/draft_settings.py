@@ -47,7 +47,7 @@ def eagle_settings(folder: Path, config: Mapping[str, Any]) -> EagleSettings:
             key, value = "speculative_tokens", _speculative_tokens(config)
         if value is not None:
             try:
-                if not isinstance(value, int):
+                if isinstance(value, bool) or not isinstance(value, int):
                     raise ValueError(f"{setting} must be a whole number, not {value!r}")
                 BOUNDS[setting].check(setting, value)
             except ValueError as error:

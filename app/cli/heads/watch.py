@@ -18,15 +18,7 @@ from decoding.errors import InputError
 def watch(out: Path) -> None:
     """Show the training that writes to `out` until it is done; once if stdout is not a terminal.
     Raises InputError if there is no training."""
-    try:
-        entries = newest_reports(out)
-    except InputError as error:
-        if not (out / "config.json").is_file():
-            raise
-        raise InputError(
-            f"{out} holds what was trained, and its log is removed: train --keep-checkpoints "
-            "keeps it"
-        ) from error
+    entries = newest_reports(out)
 
     def shown(console: Console) -> Group:
         mode: RenderMode = "glyphs" if console.no_color else "colour"

@@ -137,6 +137,11 @@ def newest_reports(out: Path) -> list[dict[str, Any]]:
     with suppress(OSError):  # it is done, and its log has just been removed
         if log and (entries := training_log(log.parent)):
             return entries
+    if (out / "config.json").is_file():
+        raise InputError(
+            f"{out} holds what was trained, and its log is removed: "
+            "train --keep-checkpoints keeps it"
+        )
     raise InputError(
         f"{out} holds no training that has reported yet: give the --out of a running one"
     )

@@ -204,6 +204,12 @@ REFUSED: dict[str, tuple[str, Callable[[Folder], None], TargetShape, str]] = {
         TARGET,
         "config.json: speculative_num_steps: gamma must be a whole number, not 'five'",
     ),
+    "a depth that is a truth value": (
+        "specforge",
+        say(speculative_num_steps=True),
+        TARGET,
+        "config.json: speculative_num_steps: gamma must be a whole number, not True",
+    ),
     "a tree without nodes": (
         "eagle1",
         say(speculative_num_draft_tokens=1),
