@@ -37,10 +37,10 @@ def generate(
     eos: Collection[int],
     params: Params,
     generator: torch.Generator | None = None,
-    going: Callable[[int], None] = lambda tokens: None,
+    report_tokens: Callable[[int], None] = lambda tokens: None,
 ) -> list[list[int]]:
     """Continue a batch of prompts (left-padded); EOS ids end an answer and are part of it. Calls
-    `going` after each pass with the number of tokens so far.
+    `report_tokens` after each pass with the number of tokens so far.
 
     Finished rows are removed from the batch whenever half of it is finished.
     """
@@ -70,7 +70,7 @@ def generate(
                     open_rows.remove(row)
         if not open_rows:
             break
-        going(sum(map(len, answers)))
+        report_tokens(sum(map(len, answers)))
         if 2 * len(open_rows) <= len(rows):
             keep = torch.tensor(
                 [i for i, row in enumerate(rows) if row in open_rows], device=device
@@ -92,10 +92,10 @@ def answer(
     params: Params,
     generator: torch.Generator | None = None,
     reasoning: Reasoning = "keep",
-    going: Callable[[int], None] = lambda tokens: None,
+    report_tokens: Callable[[int], None] = lambda tokens: None,
 ) -> list[Record]:
-    """Answer all open user turns of a batch of conversations, one turn after the other. `going` is
-    called as by `generate`.
+    """Answer all open user turns of a batch of conversations, one turn after the other. Calls
+    `report_tokens` as `generate` does.
 
     A conversation ends early if an answer was cut off (finish_reason "length") or a turn does not
     fit in the context: a first prompt without room stays unanswered. With `reasoning` dropped an
@@ -117,15 +117,17 @@ def answer(
         }
         for history, _ in conversations
     ]
-    open_ones = [(record, turns) for record, (_, turns) in zip(records, conversations, strict=True)]
+    unanswered = [
+        (record, turns) for record, (_, turns) in zip(records, conversations, strict=True)
+    ]
     earlier = 0  # tokens of the turns before
 
-    def going_on(tokens: int) -> None:
-        going(earlier + tokens)
+    def report_all(tokens: int) -> None:
+        report_tokens(earlier + tokens)
 
     for turn in range(max(len(turns) for _, turns in conversations)):
         batch: list[tuple[Record, list[str], list[Message], list[int]]] = []
-        for record, turns in open_ones:
+        for record, turns in unanswered:
             if turn < len(turns) and record["finish_reason"] == "stop":
                 messages = [*record["messages"], {"role": "user", "content": turns[turn]}]
                 ids = list(rendered(tokenizer, messages, prompt=True))
@@ -135,8 +137,8 @@ def answer(
                     record |= {"messages": messages, "finish_reason": "length"}
         if not batch:
             break
-        open_ones = [(record, turns) for record, turns, *_ in batch]
-        answers = generate(model, [ids for *_, ids in batch], eos, params, generator, going_on)
+        unanswered = [(record, turns) for record, turns, *_ in batch]
+        answers = generate(model, [ids for *_, ids in batch], eos, params, generator, report_all)
         earlier += sum(map(len, answers))
         for (record, _, messages, prompt), ids in zip(batch, answers, strict=True):
             text = tokenizer.decode([token for token in ids if token not in special])
@@ -196,7 +198,9 @@ def distill(
         for start in range(first, len(open_turns), batch_size):
             generator = torch.Generator(model.device).manual_seed(seed * 1_000_003 + start)
             batch = open_turns[start : start + batch_size]
-            answered = answer(model, tokenizer, batch, params, generator, reasoning, progress.going)
+            answered = answer(
+                model, tokenizer, batch, params, generator, reasoning, progress.report_unfinished
+            )
             file.write("".join(json.dumps(record | marks) + "\n" for record in answered))
             file.flush()
             progress.add(len(batch), sum(record["tokens"] for record in answered))

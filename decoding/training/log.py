@@ -96,7 +96,7 @@ class Progress:
         left = duration((self._total - self._done) * spent / (self._done - self._first))
         self._say(f"{self._tokens / spent:,.0f} tokens/s · {left} left")
 
-    def going(self, tokens: int) -> None:
+    def report_unfinished(self, tokens: int) -> None:
         """Print the speed alone, at longer intervals, while there are `tokens` of conversations
         that are not done yet."""
         now = time.monotonic()
