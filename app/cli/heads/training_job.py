@@ -241,20 +241,15 @@ def refuse_existing(out: Path) -> None:
 
 
 def require_place(folder: Path) -> None:
-    """Raise InputError unless files can be written to the folder, which is made if need be: before
-    any work, and not when its result is lost."""
-    made = [each for each in (folder, *folder.parents) if not each.exists()]
+    """Raise InputError unless files can be written to the folder, or to the nearest one above it
+    that there is: before any work, and not when its result is lost."""
+    there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        TemporaryFile(dir=folder).close()
+        TemporaryFile(dir=there).close()
     except OSError as error:
         raise InputError(
             f"can't write to {folder} ({error.strerror}): choose another place for --out"
         ) from error
-    finally:
-        for each in made:
-            with suppress(OSError):
-                each.rmdir()
 
 
 def _require_disk_space(folder: Path, size: int) -> None:

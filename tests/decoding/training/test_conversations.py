@@ -77,13 +77,14 @@ def test_turns_that_the_template_rewrites_are_not_learned(
 
 
 def test_a_conversation_that_the_template_refuses_is_named(
-    tokenizer: PreTrainedTokenizerFast,
+    tokenizer: PreTrainedTokenizerFast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As Gemma's does with system prompts."""
     refusing = (
         "{% if m.role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}"
     )
-    tokenizer.chat_template = FORGETFUL.replace("%}<|", "%}" + refusing + "<|", 1)
+    refused_template = FORGETFUL.replace("%}<|", "%}" + refusing + "<|", 1)
+    monkeypatch.setattr(tokenizer, "chat_template", refused_template)
     assert learned({"messages": [HELLO, ANSWER]}, tokenizer)
     system = {"role": "system", "content": "Be a fox. " * 20}
     with pytest.raises(InputError) as refused:
