@@ -382,7 +382,7 @@ BAD = {
     "id beyond the vocabulary": (
         ["run", "--prompts", "-", "--target", "TARGET"],
         '{"input_ids": [99999]}',
-        "id 99999 is beyond",
+        "has the token id 99999, the model's ids are 0 to ",
     ),
 }
 
