@@ -10,7 +10,8 @@ from app.cli.prompts import first_prompts
 from app.cli.terminal import progress
 from app.config.overrides import Sweep
 from app.config.settings import Settings
-from app.engine.experiment import TUNED, Experiment, candidates
+from app.engine.candidates import TUNED, candidates
+from app.engine.experiment import Experiment
 from app.models.load_models import load_models
 from app.report.advice_document import advice_document
 from app.report.document import settings_report

@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from app.engine.candidates import candidates, present_and_free
 from app.engine.commands import StartAdvice
 from app.engine.events import Advice
-from app.engine.experiment import Experiment, candidates, present_and_free
+from app.engine.experiment import Experiment
 from app.models.loaded import LoadedModels
 from app.report.advice_document import advice_document
 from app.strategies.lane_spec import LaneSpec

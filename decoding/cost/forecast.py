@@ -35,9 +35,16 @@ from itertools import accumulate
 from math import ceil, hypot
 
 from decoding.cost.curve import Curve, line_through
-from decoding.cost.evidence import UNTIMED, Ends, Evidence, Moments, median_of, medians_by_size
 from decoding.cost.model import CostModel, verify_through
 from decoding.cost.rate import PRIOR_ACCEPTANCE, Rate
+from decoding.cost.round_statistics import (
+    UNTIMED,
+    Ends,
+    Moments,
+    RoundStatistics,
+    median_of,
+    medians_by_size,
+)
 
 MIN_LIMIT = 16  # the largest gamma of a forecast is at least this
 MIN_ROUNDS = 8  # that reached a position, to estimate its acceptance
@@ -77,13 +84,13 @@ class Forecast:
 
 
 def forecast(
-    run: Evidence,
+    run: RoundStatistics,
     gamma: int,
     *,
-    before: Evidence | None = None,
+    before: RoundStatistics | None = None,
     speed: float | None = None,
     alone: float | None = None,
-    others: Sequence[Evidence] = (),
+    others: Sequence[RoundStatistics] = (),
     pass_costs: Sequence[tuple[float, float]] = (),
     at_once: bool = False,
     limit: int | None = None,
@@ -100,7 +107,7 @@ def forecast(
     from `others`, rounds of other decoders on the same target. `at_once`: the drafter makes all
     levels in one pass (Medusa), so that a shallower draft takes as long.
     """
-    before = before or Evidence()
+    before = before or RoundStatistics()
     asked = before.asked + run.asked  # by gamma
     if asked.total() < MIN_ROUNDS:
         return None
@@ -138,7 +145,7 @@ def forecast(
     return Forecast(tuple(speeds), now, even, seen, errors, not agree)
 
 
-def tokens_per_round(before: Evidence, run: Evidence, most: int) -> list[float]:
+def tokens_per_round(before: RoundStatistics, run: RoundStatistics, most: int) -> list[float]:
     """Estimate tau(g) for g from 0 to `most`."""
     ends, after_full = before.ends + run.ends, before.ends_after_full + run.ends_after_full
     kinds = (ends - after_full, run.ends - run.ends_after_full), (after_full, run.ends_after_full)
@@ -231,9 +238,9 @@ def break_even(slowdown: float, gamma: int) -> float | None:
 
 
 def _costs(
-    run: Evidence,
-    before: Evidence,
-    others: Sequence[Evidence],
+    run: RoundStatistics,
+    before: RoundStatistics,
+    others: Sequence[RoundStatistics],
     pass_costs: Sequence[tuple[float, float]],
     at_once: bool,
 ) -> CostModel:
@@ -254,7 +261,7 @@ def _costs(
 
 
 def _seconds(
-    run: Evidence, before: Evidence, costs: CostModel, asked: Counter[int], most: int
+    run: RoundStatistics, before: RoundStatistics, costs: CostModel, asked: Counter[int], most: int
 ) -> list[float]:
     """Estimate the seconds of a round with each gamma g, by index, from the drafts with the least
     gamma from g on that there are."""

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from app.cli.heads.export import CHECKSUMS, write_checksums
-from app.engine.experiment import TUNED, Experiment, candidates
+from app.engine.candidates import TUNED, candidates
+from app.engine.experiment import Experiment
 from app.models.loaded import LoadedModels
 from app.report.advice_document import Candidate, baseline_of
 from app.strategies.lane_spec import LaneSpec

@@ -22,7 +22,7 @@ from app.strategies.registry import STRATEGIES
 from app.strategies.strategy import DEFAULT_TREE, DYNAMIC_TREE, Strategy
 from app.text.token_event import TokenEvent
 from app.tui.state.growing import Growing, Same
-from decoding.cost.evidence import Evidence
+from decoding.cost.round_statistics import RoundStatistics
 from decoding.params import Gamma, Params, flat, with_settings
 from decoding.round import Round
 
@@ -49,8 +49,8 @@ PHASE_AT_END = {
 }
 
 
-def _evidence() -> Growing[RoundFinished, Evidence]:
-    return Growing(Evidence, lambda found, event: found.add(event.round))
+def _statistics() -> Growing[RoundFinished, RoundStatistics]:
+    return Growing(RoundStatistics, lambda found, event: found.add(event.round))
 
 
 def _complete() -> Growing[RoundFinished, set[bool]]:
@@ -84,7 +84,9 @@ class LaneState:
     no_probabilities: str | None = None  # why there are none
     cursor: TokenEvent | None = None  # the token looked at, if any
     # of the last run
-    _evidence: Growing[RoundFinished, Evidence] = field(default_factory=_evidence, compare=False)
+    _statistics: Growing[RoundFinished, RoundStatistics] = field(
+        default_factory=_statistics, compare=False
+    )
     _complete: Growing[RoundFinished, set[bool]] = field(default_factory=_complete, compare=False)
     _drafts: Growing[RoundFinished, DraftOutcomes] = field(init=False, compare=False)
     # what it depends on, and the text
@@ -197,9 +199,9 @@ class LaneState:
         return [event.round for event in self.round_events]
 
     @property
-    def evidence(self) -> Evidence:
+    def statistics(self) -> RoundStatistics:
         """What the rounds tell of speeds with another gamma."""
-        return self._evidence.of(self.round_events)
+        return self._statistics.of(self.round_events)
 
     @property
     def drafts(self) -> DraftOutcomes:

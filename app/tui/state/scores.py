@@ -34,7 +34,7 @@ def score_of(state: AppState, number: int, lane: LaneState, runs: Sequence[LaneR
     counted = [run.metrics for run in runs]
     if now and not (counted and state.runs.has(lane)):
         counted.append(now)
-    spent, rounds = now.decode_seconds if now else 0.0, lane.evidence.rounds
+    spent, rounds = now.decode_seconds if now else 0.0, lane.statistics.rounds
     return LaneScore(
         number=number,
         title=lane.info.title,
@@ -64,7 +64,7 @@ def score_of(state: AppState, number: int, lane: LaneState, runs: Sequence[LaneR
 def undrafted_share(lane: LaneState) -> float:
     """The share of the rounds that drafted nothing because gamma was 0, not for want of a match.
     The last one does not count: the answer may have had no room for a draft."""
-    of, rounds = lane.evidence, lane.evidence.rounds - 1
+    of, rounds = lane.statistics, lane.statistics.rounds - 1
     if rounds < 1:
         return 0.0
     last = lane.round_events[-1].round.gamma == 0

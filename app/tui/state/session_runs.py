@@ -12,7 +12,7 @@ from app.report.verdict import incredible
 from app.text.token_event import TokenEvent
 from app.tui.state.growing import Growing, Same
 from app.tui.state.lane_state import LaneState, Phase, Settings
-from decoding.cost.evidence import Evidence
+from decoding.cost.round_statistics import RoundStatistics
 from decoding.round import Round
 from decoding.stats import PathEnd, path_end
 
@@ -49,8 +49,8 @@ class SessionRuns:
         self.all: tuple[LaneRun, ...] = ()  # oldest first
         self._of: tuple[LaneRun, ...] = self.all  # the runs in which these were found
         self._found: dict[object, tuple[LaneRun, ...]] = {}
-        self._evidence: defaultdict[object, Growing[LaneRun, Evidence]]
-        self._evidence = defaultdict(partial(Growing, Evidence, _add_to_evidence))
+        self._statistics: defaultdict[object, Growing[LaneRun, RoundStatistics]]
+        self._statistics = defaultdict(partial(Growing, RoundStatistics, _add_run))
         self._ends: defaultdict[object, Growing[LaneRun, Counter[PathEnd]]]
         self._ends = defaultdict(partial(Growing, Counter, _add_to_ends))
 
@@ -119,15 +119,15 @@ class SessionRuns:
         """The newest run of each prompt with the settings of the lane's last one."""
         return list({run.prompt: run for run in self.like(lane)}.values())
 
-    def evidence_before(self, lane: LaneState) -> Evidence:
+    def statistics_before(self, lane: LaneState) -> RoundStatistics:
         """Of the rounds of all runs before the lane's last one with its settings, with any
         gamma."""
         name, settings = lane.info.name, lane.settings_of_rounds(GAMMA)
         if settings is None:
-            return Evidence()
-        key = "evidence", name, settings
+            return RoundStatistics()
+        key = "statistics", name, settings
         runs = self._matching(key, lambda run: run.lane == name and run.without_gamma == settings)
-        return self._evidence[name, settings].of(_before(lane, runs))
+        return self._statistics[name, settings].of(_before(lane, runs))
 
     def ends_before(self, lane: LaneState) -> Counter[PathEnd]:
         """Of the rounds of all runs before the lane's last one with its settings."""
@@ -141,14 +141,14 @@ class SessionRuns:
         if self._of is not self.all:
             self._of, self._found = self.all, {}
         if not self.all:
-            self._evidence.clear()
+            self._statistics.clear()
             self._ends.clear()
         if key not in self._found:
             self._found[key] = tuple(filter(matches, self.all))
         return self._found[key]
 
 
-def _add_to_evidence(found: Evidence, run: LaneRun) -> None:
+def _add_run(found: RoundStatistics, run: LaneRun) -> None:
     for record in run.rounds:
         found.add(record)
 

@@ -83,7 +83,7 @@ class GammaForecast(Widget):
 
 
 def too_early(state: AppState, lane: LaneState) -> str:
-    asked = state.runs.evidence_before(lane).asked + lane.evidence.asked
+    asked = state.runs.statistics_before(lane).asked + lane.statistics.asked
     return TOO_EARLY.format(min(asked.total(), MIN_ROUNDS), MIN_ROUNDS)
 
 
@@ -100,12 +100,12 @@ def forecast_for_lane(state: AppState, lane: LaneState) -> Forecast | None:
         params = params_of_figures(lane, params, played_again=True)
     speed, alone = measured_speeds(state, lane)
     return forecast(
-        lane.evidence,
+        lane.statistics,
         lane.usual_gamma(params),
-        before=state.runs.evidence_before(lane),
+        before=state.runs.statistics_before(lane),
         speed=speed,
         alone=alone,
-        others=[each.evidence for each in others if each is not lane],
+        others=[each.statistics for each in others if each is not lane],
         pass_costs=state.loaded.pass_costs if state.loaded else (),
         at_once=one_pass,
         limit=lane.info.trees.get(lane.tree) if fixed else None,

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from app.engine import experiment
+from app.engine.candidates import GAMMAS, candidates, present_and_free
 from app.engine.commands import EndAdvice, Run, SetEnabled, StartAdvice, StopAdvice
 from app.engine.events import Advice, Event, RunFinished
-from app.engine.experiment import Experiment, candidates, present_and_free
+from app.engine.experiment import Experiment
 from app.engine.lane import Lane
 from app.models.loaded import LoadedModels
 from app.report.advice_document import Outcome, advice_document
@@ -231,7 +232,7 @@ def test_a_lane_that_fails_while_warming_up_leaves_the_others(
 
 def test_a_draft_model_is_tried_with_gamma_auto(family: LoadedModels) -> None:
     tried = candidates([LaneSpec("ar", "ar"), LaneSpec("draft", "draft")], family, Params())
-    assert [each.params.gamma for each in tried] == [None, *experiment.GAMMAS, "auto"]
+    assert [each.params.gamma for each in tried] == [None, *GAMMAS, "auto"]
 
 
 def test_a_slow_model_gives_shorter_answers(

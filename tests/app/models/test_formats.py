@@ -15,7 +15,8 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM
 
 from app.config.model_options import ModelOptions
-from app.engine.experiment import Experiment, candidates
+from app.engine.candidates import candidates
+from app.engine.experiment import Experiment
 from app.engine.lane import Lane
 from app.models.load_models import load_models
 from app.models.loading import load_model, load_target, load_tokenizer

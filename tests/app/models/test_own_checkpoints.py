@@ -11,7 +11,7 @@ import torch
 
 from app.config.model_options import ModelOptions
 from app.config.overrides import parse_strategies
-from app.engine.experiment import present_and_free
+from app.engine.candidates import present_and_free
 from app.engine.lane import Lane
 from app.engine.memory import weights
 from app.models.load_models import load_models

@@ -26,7 +26,7 @@ from app.tui.state.app_state import AppState
 from app.tui.state.growing import Growing, Same
 from app.tui.state.lane_state import LaneState
 from app.tui.state.session_runs import GAMMA, LENGTH, LaneRun, SessionRuns
-from decoding.cost.evidence import Evidence
+from decoding.cost.round_statistics import RoundStatistics
 from decoding.params import Params
 from decoding.round import Round
 from decoding.stats import acceptance_by_position, positions
@@ -146,7 +146,7 @@ def rounds_before(one: LaneState, runs: SessionRuns, *, any_gamma: bool) -> list
     ]
 
 
-def summed(found: Evidence) -> tuple[object, ...]:
+def summed(found: RoundStatistics) -> tuple[object, ...]:
     """Without what is empty, and without sums that depend on the order by a rounding error."""
     took = {tree: times.count for tree, times in found.took.items()}
     known = found.rounds, +found.ends, found.asked, took, dict(found.passes), dict(found.drafting)
@@ -154,9 +154,9 @@ def summed(found: Evidence) -> tuple[object, ...]:
 
 
 def check_lane(one: LaneState, runs: SessionRuns) -> None:
-    assert summed(one.evidence) == summed(Evidence.of(one.rounds))
-    before = Evidence.of(rounds_before(one, runs, any_gamma=True))
-    assert summed(runs.evidence_before(one)) == summed(before)
+    assert summed(one.statistics) == summed(RoundStatistics.of(one.rounds))
+    before = RoundStatistics.of(rounds_before(one, runs, any_gamma=True))
+    assert summed(runs.statistics_before(one)) == summed(before)
     ends = positions(runs.ends_before(one))
     assert ends == acceptance_by_position(rounds_before(one, runs, any_gamma=False))
     assert one.lacks_probabilities is bool(

@@ -276,7 +276,7 @@ async def test_of_earlier_runs_only_what_figures_need_is_kept(play: Play) -> Non
         (run,) = stage.app.state.runs.like(lane)
         assert run.rounds == (replace(heavy, top=(), p=()),)
         assert lane.rounds == [heavy]  # the last run is whole, and counted once
-        assert not stage.app.state.runs.evidence_before(lane).rounds
+        assert not stage.app.state.runs.statistics_before(lane).rounds
 
 
 async def test_where_drafting_does_not_pay_nobody_gets_the_star(play: Play) -> None:

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from decoding.cost import evidence
 from decoding.cost import forecast as forecasts
+from decoding.cost import round_statistics
 from decoding.cost.curve import Curve, line_through, robust_line
-from decoding.cost.evidence import Evidence, Moments, median_of
 from decoding.cost.forecast import MIN_LIMIT, MIN_ROUNDS, Forecast, break_even
 from decoding.cost.model import fit_verify
+from decoding.cost.round_statistics import Moments, RoundStatistics, median_of
 from decoding.round import Round
 from tests.support.simulated import Machine, Text, slower
 
@@ -32,16 +32,16 @@ def forecast(
     """From `rounds`, the last of which are the `run`; all of them, if it is empty."""
     begun = len(rounds) - len(run) if run else 0
     return forecasts.forecast(
-        Evidence.of(rounds[begun:]),
+        RoundStatistics.of(rounds[begun:]),
         gamma,
-        before=Evidence.of(rounds[:begun]),
-        others=[Evidence.of(others)],
+        before=RoundStatistics.of(rounds[:begun]),
+        others=[RoundStatistics.of(others)],
         **known,
     )
 
 
 def survival(rounds: Sequence[Round], most: int, run: Sequence[Round] = ()) -> list[float]:
-    return forecasts.survival(Evidence.of(rounds).ends, most, Evidence.of(run).ends)
+    return forecasts.survival(RoundStatistics.of(rounds).ends, most, RoundStatistics.of(run).ends)
 
 
 def table(machine: Machine) -> list[tuple[float, float]]:
@@ -355,10 +355,10 @@ def test_a_line_is_not_moved_by_hiccups() -> None:
 def test_what_is_taken_in_round_by_round_is_what_is_taken_in_at_once() -> None:
     machine = Machine((0.8, 0.5), hiccups=0.1, proposes=0.8)
     rounds = [machine.round(gamma) for gamma in (4, 0, 9) for _ in range(40)]
-    growing = Evidence()
+    growing = RoundStatistics()
     for count, record in enumerate(rounds, 1):
         growing.add(record)
-        once = Evidence.of(reversed(rounds[:count]))
+        once = RoundStatistics.of(reversed(rounds[:count]))
         one, other = (forecasts.forecast(each, 4) for each in (growing, once))
         assert (one is None) is (other is None) is (count < MIN_ROUNDS)
         if one and other:
@@ -398,7 +398,8 @@ def test_no_round_is_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
     for count in (500, 5000):
         machine = Machine((0.8,))
         run, before = (
-            Evidence.of(machine.round(gamma % 17) for gamma in range(count)) for _ in range(2)
+            RoundStatistics.of(machine.round(gamma % 17) for gamma in range(count))
+            for _ in range(2)
         )
         compared: list[float] = []
 
@@ -406,7 +407,7 @@ def test_no_round_is_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
             compared.append(each)
             return by * each
 
-        monkeypatch.setattr(evidence, "mul", counted)
+        monkeypatch.setattr(round_statistics, "mul", counted)
         forecasts.forecast(run, 4, before=before, others=[before], pass_costs=table(machine))
         work.append(len(compared))
     assert 0 < work[1] < 4 * work[0]  # bisection, of ten times as many

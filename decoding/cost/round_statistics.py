@@ -89,7 +89,7 @@ class Trees:
 
 
 @dataclass(slots=True)
-class Evidence:
+class RoundStatistics:
     """What is counted and timed in the rounds of some answers, added in their order. `drafting` is
     that of rounds with a draft and a gamma above 0."""
 
