@@ -45,7 +45,7 @@ def build_model(
     tokenizer: PreTrainedTokenizerBase,
     hidden: int = 256,
     layers: int = 16,
-    mlp: int = 704,
+    mlp: int = 1408,
     heads: int = 4,
     kv_heads: int = 2,
     context: int = 1024,
@@ -330,7 +330,7 @@ def main() -> None:
     parser.add_argument(
         "--start-medusa", type=Path, metavar="HEADS", help="its Medusa heads, with --medusa-heads"
     )
-    parser.add_argument("--mlp", type=int, default=704)
+    parser.add_argument("--mlp", type=int, default=1408)
     parser.add_argument("--heads", type=int, default=4)
     parser.add_argument("--kv-heads", type=int, default=2)
     parser.add_argument("--context", type=int, default=1024)
