@@ -199,6 +199,12 @@ class Store:
         else:
             file.unlink(missing_ok=True)
 
+    def without_log(self) -> Path | None:
+        """Return the log of the newest conversation of which all turns were undone, and kept; it
+        isn't there. None if there is no such conversation."""
+        logs = (file.with_suffix(".jsonl") for file in self.folder.glob(f"*{UNDONE}"))
+        return max((log for log in logs if not log.exists()), default=None)
+
     def undone(self, path: Path) -> list[UndoneTurn]:
         """The turns that were kept; none if others have followed since."""
         try:
@@ -243,7 +249,9 @@ _KEPT = TypeAdapter(Kept)
 
 
 def _end_of_turns(path: Path) -> str:
-    """The line that ends the last turn, with its time."""
+    """The line that ends the last turn, with its time; empty if all turns were cut off."""
+    if not path.exists():
+        return ""
     lines = complete_lines(path.read_bytes()).splitlines()
     return next((line.decode() for line in reversed(lines) if line.startswith(b'["end"')), "")
 

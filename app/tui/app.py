@@ -112,6 +112,7 @@ class SpecchatApp(KeepsBeforeACrash[None], RunActions, LaneActions):
         self.call_after_refresh(lambda: self.run_worker(self._send_typed_ahead()))
         if self.store:
             self.run_worker(self.conversations.recall_prompts(self.store))
+            self.run_worker(self.undo.recall_left(self.store))
 
     async def on_event(self, event: events.Event) -> None:
         """Hold keys back until the prompt has the focus: on their way through the screen later
@@ -151,11 +152,12 @@ class SpecchatApp(KeepsBeforeACrash[None], RunActions, LaneActions):
 
     def exit(self, *args: Any, **options: Any) -> None:
         if self.main.is_mounted:
-            self.conversations.keep_for_next_time()
+            self.keep()
         super().exit(*args, **options)
 
     def keep(self) -> None:
         self.conversations.keep_for_next_time()
+        self.undo.keep_for_next_time()
 
     def on_unmount(self) -> None:
         self.engine.close()

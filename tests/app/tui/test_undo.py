@@ -611,6 +611,71 @@ async def test_answers_that_were_undone_before_the_app_was_left(store: Store) ->
     assert store.open(entry.path).turns == read_log(whole, entry.path).turns
 
 
+async def undo_all_and_leave(store: Store) -> tuple[Path, bytes]:
+    """Two answers of a conversation that has a name; its log, and what was in it."""
+    async with opened(store) as stage:
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
+        (entry,) = store.entries()
+        store.rename(entry.path, "Numbers")
+        await stage.tell(*turn(1, "And on?", 20.0, 1))
+        whole = entry.path.read_bytes()
+        await reopen(stage, "ctrl+z")
+        await reopen(stage, "ctrl+z")
+        stage.app.exit()
+    assert not store.entries()
+    return entry.path, whole
+
+
+async def test_a_conversation_that_was_undone_whole_before_the_app_was_left(store: Store) -> None:
+    path, whole = await undo_all_and_leave(store)
+    async with opened(store) as stage:
+        prompt = stage.app.main.prompt
+        await stage.until(lambda: "Ctrl+Y brings back what was undone" in stage.text)
+        await stage.until(lambda: prompt.text == "Count!")
+        await reopen(stage, "ctrl+y")
+        assert stage.lines(1)[0] == "› Count!" and prompt.text == "And on?"
+        await reopen(stage, "ctrl+y")
+        assert stage.app.state.turns == 2 and prompt.text == ""
+        await stage.press("ctrl+y")
+        assert "There is nothing to redo" in stage.text
+        stage.app.exit()
+    found = store.open(path)
+    assert found.title == "Numbers" and found.turns == read_log(whole, path).turns
+    assert not path.with_suffix(".undone").exists()
+
+
+async def test_what_could_not_be_saved_is_not_kept_for_later(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    store.folder.write_text("in the way")
+    async with opened(store) as stage:
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
+        assert "This conversation is not saved" in stage.text
+        await reopen(stage, "ctrl+z")
+        assert "Undone: the last question" in stage.text
+        stage.app.exit()
+    assert [each.name for each in tmp_path.iterdir()] == [store.folder.name]
+
+
+async def test_what_was_undone_whole_comes_back_once(store: Store) -> None:
+    path, whole = await undo_all_and_leave(store)
+    async with opened(store) as stage:
+        await stage.until(lambda: "Ctrl+Y brings back" in stage.text)
+        path.write_bytes(whole)  # as another window did
+        await stage.press("ctrl+y")
+        assert "can't be changed: another window has brought it back" in stage.text
+        assert path.read_bytes() == whole
+        await stage.tell(*turn(0, "Something else", 40.0, 0))
+        assert not path.with_suffix(".undone").exists()
+        stage.app.exit()
+    async with opened(store) as stage:
+        await stage.app.workers.wait_for_complete()
+        await stage.tell()
+        await stage.press("ctrl+y")
+        assert "There is nothing to redo" in stage.text
+
+
 async def test_another_answer_ends_what_a_later_start_could_redo(store: Store) -> None:
     async with opened(store) as stage:
         await stage.tell(*turn(0, "Count!", 1.0, 0))
