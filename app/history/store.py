@@ -48,6 +48,16 @@ class Entry:
     turns: int
     changed: datetime
     prompts: tuple[str, ...] = ()
+    name: str = ""  # empty if it was given none
+
+
+@dataclass(frozen=True, slots=True)
+class Renaming:
+    """Another name for a conversation; an empty one is none."""
+
+    path: Path
+    before: str
+    after: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +184,8 @@ class Store:
         return read_log(path.read_bytes(), path)
 
     def rename(self, path: Path, name: str) -> None:
-        """Rename it without changing its position in the list."""
+        """Rename it without changing its position in the list; an empty name takes its name
+        away."""
         times = path.stat()
         with self._held(path), path.open("r+b") as file:
             _cut_unfinished_line(file)
@@ -299,4 +310,4 @@ def _entry(path: Path) -> Entry:
     if not runs:
         raise InputError(f"{path}: nothing was recorded in it")
     changed = datetime.fromtimestamp(path.stat().st_mtime)
-    return Entry(path, name or title, len(runs), changed, tuple(prompts))
+    return Entry(path, name or title, len(runs), changed, tuple(prompts), name)

@@ -73,7 +73,8 @@ class Undo:
     def _record(self) -> None:
         if not self.app.state.opening:
             self._seed = self.app.state.chosen_seed
-        setup = Setup.of(self.app.state, self._conversation, self.conversations.deleted)
+        changed = self.conversations
+        setup = Setup.of(self.app.state, self._conversation, changed.deleted, changed.renamed)
         self.stack.record(replace(setup, seed=self._seed), time.monotonic(), self._asked_at)
         if not self.stack.undone:
             self._cut.clear()
@@ -104,6 +105,15 @@ class Undo:
                 self.conversations.restore(entry)
         except OSError as error:
             self.app.show_notice(f"The conversation can't be restored: {error.strerror or error}")
+            return
+        try:
+            for _ in now.renamed[len(then.renamed) :]:
+                self.conversations.take_name_back()
+            for renaming in then.renamed[len(now.renamed) :]:
+                self.conversations.give_name(renaming)
+        except (OSError, InputError) as error:
+            why = error.strerror if isinstance(error, OSError) else None
+            self.app.show_notice(f"The conversation can't be renamed: {why or error}")
             return
         try:
             if is_turn:

@@ -746,6 +746,33 @@ async def test_opening_a_conversation_of_another_seed_is_one_change(
         assert "Undone: opening “Count!”" in stage.text and stage.app.state.chosen_seed == 7
 
 
+async def rename(stage: Stage, name: str) -> None:
+    await stage.press("f3", "r", "ctrl+u")
+    await stage.type(name)
+    await stage.press("enter")
+    await stage.until(lambda: f"1 turn    {name}" in stage.text)
+    await stage.press("escape")
+
+
+async def test_a_conversation_that_was_renamed(store: Store, kept: Path) -> None:
+    async with opened(store) as stage:
+        changed = store.entries()[0].changed
+        await rename(stage, "Numbers")
+        await rename(stage, "Figures")
+        await stage.press("ctrl+z")
+        assert "Undone: renaming to “Figures”; Ctrl+Y redoes it" in stage.text
+        assert store.entries()[0].title == "Numbers"
+        await stage.press("ctrl+z")
+        (entry,) = store.entries()
+        assert (entry.title, entry.name, entry.changed) == ("Count!", "", changed)
+        await stage.press("ctrl+y", "ctrl+y")
+        assert "Redone: renaming to “Figures”" in stage.text
+        assert store.entries()[0].title == "Figures"
+        kept.unlink()
+        await stage.press("ctrl+z")
+        assert "can't be renamed: No such file or directory" in stage.text and not kept.exists()
+
+
 @pytest.mark.parametrize("load", [True, False])
 async def test_a_conversation_that_was_deleted(store: Store, kept: Path, load: bool) -> None:
     content, (entry,) = kept.read_bytes(), store.entries()
