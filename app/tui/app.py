@@ -222,6 +222,7 @@ class SpecchatApp(KeepsBeforeACrash[None], RunActions, LaneActions):
             self.state.show_notice(problem)
         if not isinstance(self.mouse_captured, Slider):  # a slider that is dragged is one change
             self.undo.note_changes()
+            self.undo.go_on()
         self.probabilities.request()
         now = self.clock()
         due = now - self._last_labels >= LABEL_SECONDS
@@ -233,6 +234,11 @@ class SpecchatApp(KeepsBeforeACrash[None], RunActions, LaneActions):
             if self._stale:
                 self.main.show_state()
                 self._stale = False
+
+    def ask_next(self) -> None:
+        """Questions come after undos that were asked for before them."""
+        if not self.undo.waiting:
+            super().ask_next()
 
     async def handle_event(self, event: Event) -> None:
         """Apply one event to the state and the screen, then tell the groups that follow them."""

@@ -41,6 +41,7 @@ class Undo:
         self.app = app
         self.conversations = conversations
         self.stack = UndoStack()
+        self.waiting: list[bool] = []  # undos (True) and redos asked for while one is in progress
         self._conversation = LogPosition()
         self._cut: dict[LogPosition, bytes] = {}  # the bytes cut off a log, for redo
         self._asked_at = 0.0  # when the last turn began
@@ -75,37 +76,56 @@ class Undo:
             self._seed = self.app.state.chosen_seed
         changed = self.conversations
         setup = Setup.of(self.app.state, self._conversation, changed.deleted, changed.renamed)
+        last = self.stack.last
         self.stack.record(replace(setup, seed=self._seed), time.monotonic(), self._asked_at)
+        if self.stack.last is not last:
+            self.waiting.clear()  # which were meant for what was changed before
         if not self.stack.undone:
             self._cut.clear()
             self._forget_undone()
 
     def move(self, back: bool) -> None:
-        """Undo the last change; not `back`: do the last undone one again."""
+        """Undo the last change; not `back`: do the last undone one again. During another undo or
+        redo this waits."""
         self.note_changes()
+        self.waiting.append(back)
+        self.go_on()
+        if self.waiting:
+            what = f"{'An undo waits' if back else 'A redo waits'} for the one before it"
+            self.app.show_notice(what)
+
+    def go_on(self) -> None:
+        """Carry out what has waited for an undo or redo that is done by now. What can't be carried
+        out ends the others, which were meant for what follows it."""
+        while self.waiting:
+            self.note_changes()
+            if self.stack.waiting or not self.waiting:
+                return
+            if not self._move(self.waiting.pop(0)):
+                self.waiting.clear()
+
+    def _move(self, back: bool) -> bool:
+        """Undo or redo one change; returns whether it has begun, else says why not."""
         state, change = self.app.state, self.stack.peek(back)
-        if self.stack.waiting:
-            self.app.show_notice("The last undo or redo is still in progress")
-            return
         if (why := state.not_ready) and not state.loaded:
             self.app.show_notice(why)
-            return
+            return False
         if change is None:
             self.app.show_notice("There is nothing to undo" if back else "There is nothing to redo")
-            return
+            return False
         now, then, what, is_turn = change
         changed = now.differences(then).keys()
         loads = "models" in changed  # which starts an engine that has ended again
         why = state.busy or (None if loads else state.not_ready)
         if why and (loads or "log" in changed or now.names != then.names):
             self.app.show_notice(why)
-            return
+            return False
         try:
             for entry in now.deleted - then.deleted:
                 self.conversations.restore(entry)
         except OSError as error:
             self.app.show_notice(f"The conversation can't be restored: {error.strerror or error}")
-            return
+            return False
         try:
             for _ in now.renamed[len(then.renamed) :]:
                 self.conversations.take_name_back()
@@ -114,13 +134,13 @@ class Undo:
         except (OSError, InputError) as error:
             why = error.strerror if isinstance(error, OSError) else None
             self.app.show_notice(f"The conversation can't be renamed: {why or error}")
-            return
+            return False
         try:
             if is_turn:
                 self._move_turn(now.log, then.log)
         except OSError as error:
             self.app.show_notice(f"The conversation can't be changed: {error.strerror or error}")
-            return
+            return False
         self.stack.begin(back, then, time.monotonic())
         message = self.describe(what, back)
         self._change_settings(then)
@@ -137,6 +157,7 @@ class Undo:
             for entry in then.deleted - now.deleted:
                 self.conversations.delete(entry)
         self.app.show_notice(message)
+        return True
 
     def describe(self, what: str, back: bool) -> str:
         key = self.app.state.keys["run.redo"]
@@ -287,3 +308,4 @@ class Undo:
             self.note_changes()
         if isinstance(event, LoadFailed | EngineExited):
             self.stack.cancel()
+            self.waiting.clear()

@@ -244,6 +244,11 @@ class UndoStack:
         self._expected = None
 
     @property
+    def last(self) -> Change | None:
+        """The change that is undone next."""
+        return self.done[-1] if self.done else None
+
+    @property
     def changed_at(self) -> float:
         """When the user made the change that is undone next; 0 for a turn, which ends by itself."""
         return self.done[-1].at if self.done and not self.done[-1].is_turn else 0.0
