@@ -121,6 +121,11 @@ class Store:
         skipped."""
         return _entries(self.folder.glob("*.jsonl"))
 
+    def entry(self, path: Path) -> Entry:
+        """Return a conversation as it is listed. Raises InputError if nothing was recorded in it,
+        and OSError."""
+        return _entry(path)
+
     def prompts(self) -> list[str]:
         """List the prompts of the newest conversations, the last one at the end."""
         newest = sorted(self.folder.glob("*.jsonl"))[-RECENT:]  # the names begin with the time
