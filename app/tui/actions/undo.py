@@ -267,8 +267,8 @@ class Undo:
 
     def _offer(self, log: LogPosition, turns: Sequence[UndoneTurn], before: LogPosition) -> None:
         """Let the next redos append turns to a `log`. `before`: the conversation that is shown."""
-        assert log.path is not None
-        now, changes = time.monotonic(), list[Change]()
+        path, now, changes = log.path, time.monotonic(), list[Change]()
+        assert path is not None
         for turn in turns:
             data = turn.log.encode()
             size = log.size + size_of(data)
@@ -277,7 +277,7 @@ class Undo:
             changes.append(self.stack.change(before, log, now))
             before = log
         self.stack.undone = changes[::-1]
-        self._kept.add(log.path)
+        self._kept.add(path)
         self._put_back = changes[0].question  # which was kept as not sent
         told, key = self.app.state.notice, self.app.state.keys["run.redo"]
         self.app.show_notice(f"{told}{'; ' * bool(told)}{key} brings back what was undone")
