@@ -95,37 +95,35 @@ class Undo:
             self.app.show_notice(what)
 
     def go_on(self) -> None:
-        """Carry out what has waited for an undo or redo that is done by now. What can't be carried
-        out ends the others, which were meant for what follows it."""
+        """Carry out what has waited for an undo or redo that is done by now."""
         while self.waiting:
             self.note_changes()
             if self.stack.waiting or not self.waiting:
                 return
-            if not self._move(self.waiting.pop(0)):
-                self.waiting.clear()
+            self._move(self.waiting.pop(0))
 
-    def _move(self, back: bool) -> bool:
-        """Undo or redo one change; returns whether it has begun, else says why not."""
+    def _move(self, back: bool) -> None:
+        """Undo or redo one change, or say why that can't be."""
         state, change = self.app.state, self.stack.peek(back)
         if (why := state.not_ready) and not state.loaded:
             self.app.show_notice(why)
-            return False
+            return
         if change is None:
             self.app.show_notice("There is nothing to undo" if back else "There is nothing to redo")
-            return False
+            return
         now, then, what, is_turn = change
         changed = now.differences(then).keys()
         loads = "models" in changed  # which starts an engine that has ended again
         why = state.busy or (None if loads else state.not_ready)
         if why and (loads or "log" in changed or now.names != then.names):
             self.app.show_notice(why)
-            return False
+            return
         try:
             for entry in now.deleted - then.deleted:
                 self.conversations.restore(entry)
         except OSError as error:
             self.app.show_notice(f"The conversation can't be restored: {error.strerror or error}")
-            return False
+            return
         try:
             for _ in now.renamed[len(then.renamed) :]:
                 self.conversations.take_name_back()
@@ -134,13 +132,13 @@ class Undo:
         except (OSError, InputError) as error:
             why = error.strerror if isinstance(error, OSError) else None
             self.app.show_notice(f"The conversation can't be renamed: {why or error}")
-            return False
+            return
         try:
             if is_turn:
                 self._move_turn(now.log, then.log)
         except OSError as error:
             self.app.show_notice(f"The conversation can't be changed: {error.strerror or error}")
-            return False
+            return
         self.stack.begin(back, then, time.monotonic())
         message = self.describe(what, back)
         self._change_settings(then)
@@ -157,7 +155,6 @@ class Undo:
             for entry in then.deleted - now.deleted:
                 self.conversations.delete(entry)
         self.app.show_notice(message)
-        return True
 
     def describe(self, what: str, back: bool) -> str:
         key = self.app.state.keys["run.redo"]
