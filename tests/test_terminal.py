@@ -111,7 +111,8 @@ def test_ask_watch_and_leave(terminal: Terminal, tmp_path: Path) -> None:
     terminal.wait_for("accepted", "TTFT")
     terminal.press("Escape")
     terminal.press("C-q")
-    terminal.wait_for("left with 0")
+    screen = terminal.wait_for("left with 0")
+    assert "To continue “the quick fox”: specchat, then F3" in screen
     kept = [file.suffix for file in (tmp_path / "specchat").rglob("*") if file.is_file()]
     assert kept == [".jsonl"]  # no lock is left
 
@@ -172,7 +173,7 @@ def test_a_small_terminal_is_enough_and_may_keep_nothing(
     terminal.press("Enter")
     terminal.wait_for("60 tok")
     terminal.press("C-q")
-    terminal.wait_for("left with 0")
+    assert "To continue" not in terminal.wait_for("left with 0")
     assert not (tmp_path / "specchat").exists()
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from contextlib import suppress
 from functools import partial
 
 from app.cli.screen_settings import keymap_of, last_theme
+from app.cli.terminal import say
 from app.config.settings import Settings
 from app.engine.events import LaneInfo
 from app.engine.process import SessionProcess
@@ -18,8 +22,12 @@ from app.models.library import library
 from app.report.document import settings_report
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES
+from app.text.terminal_text import shortened
 from app.tui.app import SpecchatApp, run_tui
 from app.tui.state.startup import Startup
+from decoding.errors import InputError
+
+TITLE_CHARACTERS = 30
 
 
 def open_screen(settings: Settings) -> int:
@@ -55,7 +63,20 @@ def open_screen(settings: Settings) -> int:
         keys=keys,
         newcomer=store.empty,
     )
-    return run_tui(SpecchatApp(engine, startup))
+    app = SpecchatApp(engine, startup)
+    code = run_tui(app)
+    if code == 0 and sys.stderr.isatty() and "TEXTUAL_DRIVER" not in os.environ:
+        say_how_to_continue(app)
+    return code
+
+
+def say_how_to_continue(app: SpecchatApp) -> None:
+    """Say how to continue the conversation that was left, if it is kept and has an answer."""
+    path = app.recorder.path if app.recorder else None
+    with suppress(OSError, InputError):  # deleted meanwhile
+        if app.store and path and app.state.turns:
+            title = shortened(app.store.entry(path).title, TITLE_CHARACTERS)
+            say(f"To continue “{title}”: specchat, then {app.state.keys['app.conversations']}")
 
 
 def _not_yet_known(spec: LaneSpec) -> LaneInfo:

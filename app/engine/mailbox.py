@@ -52,12 +52,19 @@ class Mailbox:
         self.stepped: str | None = None  # the lane of the one that is made now
         self.closed = False
         self.events: deque[Event] = deque()  # to be read
+        self._arrived = threading.Event()  # there are new ones since the last look
 
     def emit(self, event: Event) -> None:
         """Add an event for the caller, with the time if it has one."""
         if isinstance(event, Timed):
             event = replace(event, at=time.perf_counter())
         self.events.append(event)
+        self._arrived.set()
+
+    def wait_for_events(self) -> None:
+        """Block until there are events to drain; there may be none if they were drained already."""
+        self._arrived.wait()
+        self._arrived.clear()
 
     def drain(self) -> list[Event]:
         """Return all events since the last call, oldest first."""

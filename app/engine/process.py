@@ -10,6 +10,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import time
 from collections.abc import Callable
 from contextlib import redirect_stderr, suppress
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from queue import SimpleQueue
 from threading import Thread
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 from app.config.model_options import ModelOptions
 from app.engine.commands import Command, OpenModels
@@ -27,7 +28,7 @@ from app.engine.protocol import Engine
 from app.engine.snapshot import SessionSnapshot
 from app.strategies.lane_spec import LaneSpec
 
-POLL_SECONDS = 0.02  # how long an event or a command may wait in the other process
+BATCH_SECONDS = 0.02  # events of this time are sent together
 LAST_MOMENT_SECONDS = 0.1  # between the end of the pipe and that of the process
 
 
@@ -36,10 +37,15 @@ class Open:
     """`Engine.open`, between the commands that came before and those after it."""
 
 
+class WaitingEngine(Engine, Protocol):
+    def wait(self) -> None:
+        """Block until there are events. Called on a thread of its own."""
+
+
 class EngineFactory(Protocol):
     def __call__(
         self, options: ModelOptions, specs: tuple[LaneSpec, ...], *, first_run: int
-    ) -> Engine: ...
+    ) -> WaitingEngine: ...
 
 
 class SessionProcess:
@@ -156,25 +162,39 @@ def sender_loop(outbox: SimpleQueue[Command | Open | None], connection: Connecti
             connection.send(command)
 
 
-def run_engine(connection: Connection, make: Callable[[], Engine]) -> None:
+def run_engine(connection: Connection, make: Callable[[], WaitingEngine]) -> None:
     """Main function of the decoding process: forward commands and events until the pipe ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # ctrl+c is the screen's
     _leave_the_terminal()
     try:
         engine = make()
+        Thread(target=_forward_events, args=(engine, connection), daemon=True).start()
         while True:
-            if connection.poll(POLL_SECONDS):
-                message: Command | Open = connection.recv()
-                if isinstance(message, Open):
-                    engine.open()
-                else:
-                    engine.send(message)
+            message: Command | Open = connection.recv()
+            if isinstance(message, Open):
+                engine.open()
+            else:
+                engine.send(message)
+    except BaseException as error:
+        _end(error)
+
+
+def _forward_events(engine: WaitingEngine, connection: Connection) -> None:
+    """Send events as they come, the first of them at once. Without any, nothing wakes up."""
+    try:
+        while True:
+            engine.wait()
             if events := engine.drain():
                 connection.send(events)
-    except (EOFError, OSError):
-        os._exit(0)  # without waiting for the worker
-    except BaseException:
-        os._exit(1)  # at once: the pipe must not end long before there is an exit code to read
+            time.sleep(BATCH_SECONDS)
+    except BaseException as error:
+        _end(error)
+
+
+def _end(error: BaseException) -> NoReturn:
+    """End the process, without waiting for the worker. At once: the pipe must not end long before
+    there is an exit code to read."""
+    os._exit(0 if isinstance(error, EOFError | OSError) else 1)
 
 
 def _leave_the_terminal() -> None:

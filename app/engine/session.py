@@ -36,6 +36,10 @@ class Session:
     def drain(self) -> list[Event]:
         return self._mailbox.drain()
 
+    def wait(self) -> None:
+        """Block until there are events."""
+        self._mailbox.wait_for_events()
+
     def send(self, command: Command) -> None:
         mailbox = self._mailbox
         with mailbox.wake:

@@ -48,6 +48,16 @@ class Entry:
     turns: int
     changed: datetime
     prompts: tuple[str, ...] = ()
+    name: str = ""  # empty if it was given none
+
+
+@dataclass(frozen=True, slots=True)
+class Renaming:
+    """Another name for a conversation; an empty one is none."""
+
+    path: Path
+    before: str
+    after: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +120,11 @@ class Store:
         """List all conversations, newest first. Other files, and logs without a turn, are
         skipped."""
         return _entries(self.folder.glob("*.jsonl"))
+
+    def entry(self, path: Path) -> Entry:
+        """Return a conversation as it is listed. Raises InputError if nothing was recorded in it,
+        and OSError."""
+        return _entry(path)
 
     def prompts(self) -> list[str]:
         """List the prompts of the newest conversations, the last one at the end."""
@@ -174,7 +189,8 @@ class Store:
         return read_log(path.read_bytes(), path)
 
     def rename(self, path: Path, name: str) -> None:
-        """Rename it without changing its position in the list."""
+        """Rename it without changing its position in the list; an empty name takes its name
+        away."""
         times = path.stat()
         with self._held(path), path.open("r+b") as file:
             _cut_unfinished_line(file)
@@ -198,6 +214,12 @@ class Store:
             write_atomically(file, _KEPT.dump_json(Kept(_end_of_turns(path), list(turns))))
         else:
             file.unlink(missing_ok=True)
+
+    def without_log(self) -> Path | None:
+        """Return the log of the newest conversation of which all turns were undone, and kept; it
+        isn't there. None if there is no such conversation."""
+        logs = (file.with_suffix(".jsonl") for file in self.folder.glob(f"*{UNDONE}"))
+        return max((log for log in logs if not log.exists()), default=None)
 
     def undone(self, path: Path) -> list[UndoneTurn]:
         """The turns that were kept; none if others have followed since."""
@@ -243,7 +265,9 @@ _KEPT = TypeAdapter(Kept)
 
 
 def _end_of_turns(path: Path) -> str:
-    """The line that ends the last turn, with its time."""
+    """The line that ends the last turn, with its time; empty if all turns were cut off."""
+    if not path.exists():
+        return ""
     lines = complete_lines(path.read_bytes()).splitlines()
     return next((line.decode() for line in reversed(lines) if line.startswith(b'["end"')), "")
 
@@ -291,4 +315,4 @@ def _entry(path: Path) -> Entry:
     if not runs:
         raise InputError(f"{path}: nothing was recorded in it")
     changed = datetime.fromtimestamp(path.stat().st_mtime)
-    return Entry(path, name or title, len(runs), changed, tuple(prompts))
+    return Entry(path, name or title, len(runs), changed, tuple(prompts), name)

@@ -6,7 +6,7 @@ import asyncio
 import re
 import signal
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,7 @@ from textual.await_complete import AwaitComplete
 from textual.binding import Binding
 from textual.dom import DOMNode
 from textual.screen import Screen
+from textual.timer import Timer
 from textual.widgets import Input
 
 from app.engine.events import (
@@ -47,7 +48,7 @@ from app.tui.background import run_in_background
 from app.tui.keys.bindings import APP_KEYS, RUN_KEYS, allowed
 from app.tui.keys.key_names import key_label, key_labels
 from app.tui.palette import CommandsProvider, Palette, commands
-from app.tui.refresh import EVENTS_SECONDS, LABEL_SECONDS
+from app.tui.refresh import AWAKE_SECONDS, EVENTS_SECONDS, IDLE_SECONDS, LABEL_SECONDS
 from app.tui.screens.examples import ExamplesScreen
 from app.tui.screens.help import HelpScreen
 from app.tui.screens.presets import PresetsScreen
@@ -86,6 +87,8 @@ class SpecchatApp(KeepsBeforeACrash[None], RunActions, LaneActions):
         self.probabilities = Probabilities(self)
         self._last_labels = self._last_heard = self.clock()
         self._stale = False
+        self._frequent: Timer | None = None  # runs while events are to be expected
+        self._awake_until = 0.0
         self._typed_ahead: list[events.Key] | None = []  # before the prompt has the focus
         for ours in OURS.values():
             self.register_theme(ours)
@@ -112,10 +115,13 @@ class SpecchatApp(KeepsBeforeACrash[None], RunActions, LaneActions):
         self.call_after_refresh(lambda: self.run_worker(self._send_typed_ahead()))
         if self.store:
             self.run_worker(self.conversations.recall_prompts(self.store))
+            self.run_worker(self.undo.recall_left(self.store))
 
     async def on_event(self, event: events.Event) -> None:
         """Hold keys back until the prompt has the focus: on their way through the screen later
         ones would overtake them."""
+        if isinstance(event, events.InputEvent | events.Paste):
+            self._wake_up()
         held = self._typed_ahead
         if held is None or not isinstance(event, events.Key) or event.is_forwarded:
             await super().on_event(event)
@@ -142,7 +148,23 @@ class SpecchatApp(KeepsBeforeACrash[None], RunActions, LaneActions):
     def begin(self) -> None:
         # After the first paint, because importing torch on the engine's thread stalls this one.
         self.call_after_refresh(self.engine.open)
-        self.set_interval(EVENTS_SECONDS, self.pump)
+        self._frequent = self.set_interval(EVENTS_SECONDS, self.pump)
+        self.set_interval(IDLE_SECONDS, self.pump)
+        self._wake_up()
+
+    def _wake_up(self) -> None:
+        """Look for events often for a while."""
+        self._awake_until = time.monotonic() + AWAKE_SECONDS
+        if self._frequent is not None:
+            self._frequent.resume()
+
+    def _keep_awake(self, events: Sequence[Event]) -> None:
+        """Look for events often while some are to be expected, else rarely: an idle app leaves the
+        processor asleep."""
+        if events or self.state.expects_events or self.undo.stack.waiting:
+            self._wake_up()
+        elif self._frequent is not None and time.monotonic() > self._awake_until:
+            self._frequent.pause()
 
     def _go_on(self, _: object) -> None:
         """The shell has continued this process (fg); the terminal shows something else."""
@@ -151,11 +173,12 @@ class SpecchatApp(KeepsBeforeACrash[None], RunActions, LaneActions):
 
     def exit(self, *args: Any, **options: Any) -> None:
         if self.main.is_mounted:
-            self.conversations.keep_for_next_time()
+            self.keep()
         super().exit(*args, **options)
 
     def keep(self) -> None:
         self.conversations.keep_for_next_time()
+        self.undo.keep_for_next_time()
 
     def on_unmount(self) -> None:
         self.engine.close()
@@ -202,7 +225,9 @@ class SpecchatApp(KeepsBeforeACrash[None], RunActions, LaneActions):
         everything else at once. A slow terminal gets larger batches."""
         if not (has_backlog(self) or self.handling.locked()):
             async with self.handling:
-                await self._handle(self.engine.drain())
+                events = self.engine.drain()
+                await self._handle(events)
+                self._keep_awake(events)
 
     async def _handle(self, events: list[Event]) -> None:
         self._listen(events)
@@ -220,6 +245,7 @@ class SpecchatApp(KeepsBeforeACrash[None], RunActions, LaneActions):
             self.state.show_notice(problem)
         if not isinstance(self.mouse_captured, Slider):  # a slider that is dragged is one change
             self.undo.note_changes()
+            self.undo.go_on()
         self.probabilities.request()
         now = self.clock()
         due = now - self._last_labels >= LABEL_SECONDS
@@ -231,6 +257,11 @@ class SpecchatApp(KeepsBeforeACrash[None], RunActions, LaneActions):
             if self._stale:
                 self.main.show_state()
                 self._stale = False
+
+    def ask_next(self) -> None:
+        """Questions come after undos that were asked for before them."""
+        if not self.undo.waiting:
+            super().ask_next()
 
     async def handle_event(self, event: Event) -> None:
         """Apply one event to the state and the screen, then tell the groups that follow them."""

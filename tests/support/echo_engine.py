@@ -18,8 +18,8 @@ from app.strategies.lane_spec import LaneSpec
 
 
 class EchoEngine:
-    """Says what it was told. `Run` makes it print or end, `Stop` die, `RunAgain` raise; `open` says
-    what it was made for."""
+    """Says what it was told. `Run` makes it print or end, or say how often it was drained, `Stop`
+    die, `RunAgain` raise; `open` says what it was made for."""
 
     def __init__(
         self, options: ModelOptions, specs: tuple[LaneSpec, ...], *, first_run: int
@@ -27,6 +27,8 @@ class EchoEngine:
         names = [spec.name for spec in specs]
         self._for = f"for {options.target}, {names}, from run {first_run} on"
         self._events: list[Event] = []
+        self._said = threading.Event()
+        self._drained = 0
 
     def open(self) -> None:
         self._say(self._for)
@@ -34,7 +36,9 @@ class EchoEngine:
     def send(self, command: Command) -> None:
         match command:
             case Run("break"):
-                self._events.append(EngineExited("it broke"))
+                self._emit(EngineExited("it broke"))
+            case Run("drained"):
+                self._say(f"{self._drained} times")
             case Run(prompt):
                 print(prompt)
                 print(prompt, file=sys.stderr)
@@ -47,13 +51,22 @@ class EchoEngine:
                 self._say(repr(command))
 
     def drain(self) -> list[Event]:
+        self._drained += 1
         events, self._events = self._events, []
         return events
+
+    def wait(self) -> None:
+        self._said.wait()
+        self._said.clear()
 
     def close(self) -> None: ...
 
     def _say(self, what: str) -> None:
-        self._events.append(Loading(what, None))
+        self._emit(Loading(what, None))
+
+    def _emit(self, event: Event) -> None:
+        self._events.append(event)
+        self._said.set()
 
 
 def late(

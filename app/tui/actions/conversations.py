@@ -24,7 +24,7 @@ from app.engine.events import (
 )
 from app.history.recorder import Recorder
 from app.history.recording import LeftWith, Recording
-from app.history.store import THEME, Entry, Store
+from app.history.store import THEME, Entry, Renaming, Store
 from app.text.terminal_text import shortened
 from app.tui.actions.base import AppBase
 from app.tui.background import run_in_background
@@ -47,6 +47,7 @@ class Conversations:
         self.refill: tuple[Path, str | None] | None = None
         self.opened: dict[Path, str] = {}  # the titles of those chosen from the list
         self.deleted: dict[Entry, bytes] = {}  # their content, for undo
+        self.renamed: list[Renaming] = []  # in order, for undo
         self._known_settings: LeftWith | None = None  # those that the log tells
         self._restored: list[str] = []  # what was not sent last time, if it came back
 
@@ -134,8 +135,24 @@ class Conversations:
                 self.reopen(path)
 
         undo = self.app.state.keys["run.undo"]
-        chosen = ConversationsScreen(store, recorder.path, self.delete, undo)
+        chosen = ConversationsScreen(store, recorder.path, self.rename, self.delete, undo)
         self.app.push_screen(chosen, reopen)
+
+    def rename(self, entry: Entry, name: str) -> None:
+        """Rename a conversation. Raises InputError and OSError."""
+        self.give_name(Renaming(entry.path, entry.name, name))
+
+    def give_name(self, renaming: Renaming) -> None:
+        """Rename a conversation, as it was before. Raises InputError and OSError."""
+        if self.app.store is not None:
+            self.app.store.rename(renaming.path, renaming.after)
+            self.renamed.append(renaming)
+
+    def take_name_back(self) -> None:
+        """Undo the last renaming. Raises InputError and OSError."""
+        if self.app.store is not None:
+            self.app.store.rename(self.renamed[-1].path, self.renamed[-1].before)
+            self.renamed.pop()
 
     def delete(self, entry: Entry) -> None:
         """Delete a conversation; its content is kept until the app is left. Raises InputError and

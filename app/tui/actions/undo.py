@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -22,9 +24,11 @@ from app.engine.events import (
     RunFinished,
     RunStarted,
 )
-from app.history.store import UndoneTurn
+from app.history.log import size_of
+from app.history.store import Store, UndoneTurn
 from app.tui.actions.base import AppBase
 from app.tui.actions.conversations import Conversations
+from app.tui.background import run_in_background
 from app.tui.state.undo import Change, LogPosition, Setup, UndoStack
 from decoding.errors import InputError
 
@@ -37,12 +41,15 @@ class Undo:
         self.app = app
         self.conversations = conversations
         self.stack = UndoStack()
+        self.waiting: list[bool] = []  # undos (True) and redos asked for while one is in progress
         self._conversation = LogPosition()
         self._cut: dict[LogPosition, bytes] = {}  # the bytes cut off a log, for redo
         self._asked_at = 0.0  # when the last turn began
         self._seed: int | None = None  # not that of a conversation which is being opened
         self._kept: set[Path] = set()  # conversations with undone turns that a later start can redo
         self._put_back = ""  # the question that an undo has put into the prompt
+        # what the next redos bring back if the app was left in a conversation that was undone whole
+        self._left: tuple[Path, list[UndoneTurn]] | None = None
 
     def note_changes(self) -> None:
         """Record what has changed since the last call. A turn is one change, once it is over."""
@@ -60,23 +67,44 @@ class Undo:
         self._record()
         if self._conversation.path not in (None, known) and not self.stack.waiting:
             self._recall_undone(self._conversation)
+        if self._left and not state.opening:
+            self._go_on_from(*self._left)
+            self._left = None
 
     def _record(self) -> None:
         if not self.app.state.opening:
             self._seed = self.app.state.chosen_seed
-        setup = Setup.of(self.app.state, self._conversation, self.conversations.deleted)
+        changed = self.conversations
+        setup = Setup.of(self.app.state, self._conversation, changed.deleted, changed.renamed)
+        last = self.stack.last
         self.stack.record(replace(setup, seed=self._seed), time.monotonic(), self._asked_at)
+        if self.stack.last is not last:
+            self.waiting.clear()  # which were meant for what was changed before
         if not self.stack.undone:
             self._cut.clear()
             self._forget_undone()
 
     def move(self, back: bool) -> None:
-        """Undo the last change; not `back`: do the last undone one again."""
+        """Undo the last change; not `back`: do the last undone one again. During another undo or
+        redo this waits."""
         self.note_changes()
+        self.waiting.append(back)
+        self.go_on()
+        if self.waiting:
+            what = f"{'An undo waits' if back else 'A redo waits'} for the one before it"
+            self.app.show_notice(what)
+
+    def go_on(self) -> None:
+        """Carry out what has waited for an undo or redo that is done by now."""
+        while self.waiting:
+            self.note_changes()
+            if self.stack.waiting or not self.waiting:
+                return
+            self._move(self.waiting.pop(0))
+
+    def _move(self, back: bool) -> None:
+        """Undo or redo one change, or say why that can't be."""
         state, change = self.app.state, self.stack.peek(back)
-        if self.stack.waiting:
-            self.app.show_notice("The last undo or redo is still in progress")
-            return
         if (why := state.not_ready) and not state.loaded:
             self.app.show_notice(why)
             return
@@ -95,6 +123,15 @@ class Undo:
                 self.conversations.restore(entry)
         except OSError as error:
             self.app.show_notice(f"The conversation can't be restored: {error.strerror or error}")
+            return
+        try:
+            for _ in now.renamed[len(then.renamed) :]:
+                self.conversations.take_name_back()
+            for renaming in then.renamed[len(now.renamed) :]:
+                self.conversations.give_name(renaming)
+        except (OSError, InputError) as error:
+            why = error.strerror if isinstance(error, OSError) else None
+            self.app.show_notice(f"The conversation can't be renamed: {why or error}")
             return
         try:
             if is_turn:
@@ -162,26 +199,57 @@ class Undo:
         if now.path and then.size < now.size:
             self._cut[now] = recorder.cut(now.path, then.size)
         elif then.path:
-            with recorder.store_of(then.path).append_to(then.path) as file:
+            store = recorder.store_of(then.path)
+            if now.path is None and isinstance(store, Store) and then.path.exists():
+                raise FileExistsError(errno.EEXIST, "another window has brought it back")
+            with store.append_to(then.path) as file:
                 file.write(self._cut[then])
             del self._cut[then]
 
-    def _keep_undone(self) -> None:
+    def keep_for_next_time(self) -> None:
+        """Keep the turns of a conversation that was undone whole when the app is left in it."""
+        recorder = self.app.recorder
+        if recorder and recorder.path is None:
+            self._keep_undone(leaving=True)
+
+    async def recall_left(self, store: Store) -> None:
+        """Look for turns that were undone just before the app was left."""
+
+        def read() -> tuple[Path, list[UndoneTurn]] | None:
+            path = store.without_log()
+            return (path, turns) if path and (turns := store.undone(path)) else None
+
+        with suppress(OSError):  # as if there were none
+            self._left = await run_in_background(read)
+
+    def _go_on_from(self, path: Path, turns: list[UndoneTurn]) -> None:
+        """Let a redo bring back the turns that the app was left without, unless there is something
+        else by now."""
+        if self._conversation.path is None and not (self.stack.done or self.stack.undone):
+            self._offer(replace(self._conversation, path=path), turns, self._conversation)
+
+    def _keep_undone(self, leaving: bool = False) -> None:
         """Keep the turns that the next redos bring back, for when the conversation is opened again
-        after the app was left. An empty conversation has no log and can't be opened."""
+        after the app was left. An empty conversation has no log and can't be opened: the next start
+        is in it, if it is that which is left (`leaving`)."""
+        recorder, store = self.app.recorder, self.app.store
+        if recorder is None or store is None:
+            return
         turns: dict[Path, list[UndoneTurn]] = {}
         for change in reversed(self.stack.undone):
-            log, path = change.after.log, change.before.log.path
+            log = change.after.log
+            path = log.path if leaving else change.before.log.path
             if path is None or log not in self._cut or turns.keys() - {path}:
+                break
+            if recorder.store_of(path) is not store:  # it could not be written
                 break
             cut = self._cut[log].decode(errors="replace")
             turns.setdefault(path, []).append(UndoneTurn(cut, log.turns, log.question))
         self._forget_undone()
-        if store := self.app.store:
-            with suppress(OSError):
-                for path, of_path in turns.items():
-                    store.keep_undone(path, of_path)
-                    self._kept.add(path)
+        with suppress(OSError):
+            for path, of_path in turns.items():
+                store.keep_undone(path, of_path)
+                self._kept.add(path)
 
     def _forget_undone(self) -> None:
         if store := self.app.store:
@@ -191,20 +259,25 @@ class Undo:
 
     def _recall_undone(self, opened: LogPosition) -> None:
         """Let a redo bring back the turns that were undone before the app was left."""
-        if (store := self.app.store) is None or opened.path is None:
-            return
-        now, changes, log = time.monotonic(), list[Change](), opened
-        for turn in store.undone(opened.path):
-            data, before = turn.log.encode(), log
-            log = replace(log, size=log.size + len(data), turns=turn.turns, question=turn.question)
+        if (store := self.app.store) and opened.path and (turns := store.undone(opened.path)):
+            self._offer(opened, turns, opened)
+
+    def _offer(self, log: LogPosition, turns: Sequence[UndoneTurn], before: LogPosition) -> None:
+        """Let the next redos append turns to a `log`. `before`: the conversation that is shown."""
+        path, now, changes = log.path, time.monotonic(), list[Change]()
+        assert path is not None
+        for turn in turns:
+            data = turn.log.encode()
+            size = log.size + size_of(data)
+            log = replace(log, size=size, turns=turn.turns, question=turn.question)
             self._cut[log] = data
             changes.append(self.stack.change(before, log, now))
-        if changes:
-            self.stack.undone = changes[::-1]
-            self._kept.add(opened.path)
-            self._put_back = changes[0].question  # which was kept as not sent
-            key = self.app.state.keys["run.redo"]
-            self.app.show_notice(f"{self.app.state.notice}; {key} brings back what was undone")
+            before = log
+        self.stack.undone = changes[::-1]
+        self._kept.add(path)
+        self._put_back = changes[0].question  # which was kept as not sent
+        told, key = self.app.state.notice, self.app.state.keys["run.redo"]
+        self.app.show_notice(f"{told}{'; ' * bool(told)}{key} brings back what was undone")
 
     def _put_question_back(self) -> None:
         """The question of the turn that was undone is in the prompt again, and leaves it with a
@@ -232,3 +305,4 @@ class Undo:
             self.note_changes()
         if isinstance(event, LoadFailed | EngineExited):
             self.stack.cancel()
+            self.waiting.clear()

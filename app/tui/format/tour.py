@@ -54,9 +54,9 @@ STEPS = (
     ),
     Step(
         "Colours",
-        "Underlined: a guess that the model agreed with. Struck through: a guess that it rejected, "
-        "which is not in the answer. Bold: the model's own token, the last of every pass. Later, "
-        "with the pane in focus, ← and → go through them.",
+        "Underlined: a guess that the model agreed with. Struck through: one that it rejected, not "
+        "in the answer. Bold: the model's own token, the last of every pass. In a pane, ← and → go "
+        "through them.",
         "LanePane.-here, #status",
         rejected=True,
     ),

@@ -217,7 +217,7 @@ class AdviceScreen(Dialog[Mapping[str, Any] | None]):
         if part is None or self._ending:
             return ""
         if part >= 1.0:
-            return "time is up, soon done"
+            return "soon done"  # it may have taken less than its time
         left = round((1.0 - part) * self._budget)
         return f"about {left} s left" if left < 100 else f"about {round(left / 60)} minutes left"
 

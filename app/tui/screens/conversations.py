@@ -19,8 +19,8 @@ NARROW_CELLS = 60  # of the terminal
 
 
 class ConversationsScreen(SavedList[Entry, Path]):
-    """Returns the file of the chosen conversation. `open_now` is marked; `delete` deletes one, or
-    raises InputError; `undo` is the key that brings it back."""
+    """Returns the file of the chosen conversation. `open_now` is marked; `rename` and `delete`
+    change one, or raise InputError; `undo` is the key that undoes that."""
 
     HEADING = "Conversations"
     ENTER = "opens"
@@ -36,10 +36,16 @@ class ConversationsScreen(SavedList[Entry, Path]):
     ]  # fmt: skip
 
     def __init__(
-        self, store: Store, open_now: Path | None, delete: Callable[[Entry], None], undo: str
+        self,
+        store: Store,
+        open_now: Path | None,
+        rename: Callable[[Entry, str], None],
+        delete: Callable[[Entry], None],
+        undo: str,
     ) -> None:
         super().__init__()
-        self._store, self._open_now, self._delete, self._undo = store, open_now, delete, undo
+        self._store, self._open_now, self._undo = store, open_now, undo
+        self._rename, self._delete = rename, delete
 
     def entries(self) -> list[Entry]:
         return self._store.entries()
@@ -59,7 +65,7 @@ class ConversationsScreen(SavedList[Entry, Path]):
         return entry.path
 
     def rename(self, entry: Entry, name: str) -> None:
-        self._store.rename(entry.path, name)
+        self._rename(entry, name)
 
     def delete(self, entry: Entry) -> None:
         self._delete(entry)

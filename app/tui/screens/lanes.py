@@ -364,6 +364,8 @@ class MainScreen(LanesLayout):
         self._change_display(mode=NEXT_MODE[self.display_options.mode])
 
     def action_fold_reasoning(self) -> None:
+        if not any(pane.view.body.has_reasoning for pane in self.grid.panes):
+            self.state.show_notice("No answer has reasoning to fold")
         self._change_display(fold_reasoning=not self.display_options.fold_reasoning)
 
     def action_show_rejected(self) -> None:

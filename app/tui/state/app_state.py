@@ -236,6 +236,13 @@ class AppState:
         asked = any(lane.going and lane.strategy.remote for lane in self.lanes.values())
         return bool(self.loading or (self.running and not self.paused)) and not asked
 
+    @property
+    def expects_events(self) -> bool:
+        """Whether anything is going on that changes the screen by itself."""
+        plays = self.player is not None and not (self.player.paused or self.replay_over)
+        loads = self.engine_state is EngineState.LOADING or self.loading is not None
+        return bool(loads or self.running or self.opening or self.queued or plays)
+
     def look_at(self, name: str, token: TokenEvent | None) -> None:
         """Set the lane's cursor to `token`, and show its round unless rounds are streaming in. The
         first token is the root of the first round."""

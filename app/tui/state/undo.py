@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from app.config.model_options import ModelOptions
 from app.engine.events import Schedule
-from app.history.store import Entry
+from app.history.store import Entry, Renaming
 from app.strategies.lane_spec import LaneSpec
 from app.text.terminal_text import shortened
 from app.tui.state.app_state import AppState
@@ -55,9 +55,16 @@ class Setup:
     log: LogPosition
     deleted: frozenset[Entry] = frozenset()  # conversations
     seed: int | None = None  # of the next run
+    renamed: tuple[Renaming, ...] = ()  # in order
 
     @classmethod
-    def of(cls, state: AppState, log: LogPosition, deleted: Iterable[Entry] = ()) -> Setup:
+    def of(
+        cls,
+        state: AppState,
+        log: LogPosition,
+        deleted: Iterable[Entry] = (),
+        renamed: Iterable[Renaming] = (),
+    ) -> Setup:
         return cls(
             state.models,
             state.params,
@@ -67,6 +74,7 @@ class Setup:
             log,
             frozenset(deleted),
             state.chosen_seed,
+            tuple(renamed),
         )
 
     def differences(self, other: Setup) -> dict[str, Any]:
@@ -97,6 +105,8 @@ def describe(before: Setup, after: Setup, back: bool = False) -> str:
     changes += changed_lanes(before, after)
     gone = sorted(entry.title for entry in after.deleted - before.deleted)
     changes += [f"deleting “{shortened(title, TITLE_CHARACTERS)}”" for title in gone]
+    given = after.renamed[len(before.renamed) :]
+    changes += [f"renaming to “{shortened(each.after, TITLE_CHARACTERS)}”" for each in given]
     if before.log != after.log and not changes:  # else it follows from the others
         changes.append(before.log.changed_to(after.log))
     return ", ".join(changes)
@@ -181,7 +191,8 @@ class UndoStack:
     def record(self, present: Setup, now: float, asked_at: float = math.inf) -> None:
         """Record what has changed since the last call. `asked_at`: when the turn that has ended was
         begun, which is then undone after what was changed during it."""
-        first = replace(present, deleted=frozenset())  # nothing else can be undone before loading
+        # nothing else can be undone before loading
+        first = replace(present, deleted=frozenset(), renamed=())
         before, self._present = self._present or first, present
         if self._expected is not None:
             if present.params != self._expected.params:  # those of an undo are there at once
@@ -231,6 +242,11 @@ class UndoStack:
     def cancel(self) -> None:
         """The undo or redo in progress has failed."""
         self._expected = None
+
+    @property
+    def last(self) -> Change | None:
+        """The change that is undone next."""
+        return self.done[-1] if self.done else None
 
     @property
     def changed_at(self) -> float:

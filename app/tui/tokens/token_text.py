@@ -80,6 +80,11 @@ class TokenText:
         self._glyphs = ""  # the pair of glyphs of the open group
         self._held = ""  # spaces that may be the last of the group
 
+    @property
+    def has_reasoning(self) -> bool:
+        """Whether there is reasoning that has ended, and can be folded."""
+        return bool(self._folds)
+
     # What comes in
 
     def begin_turn(self, turn: int, prompt: str, follows: str | None) -> None:

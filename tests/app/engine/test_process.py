@@ -127,6 +127,15 @@ def test_it_is_another_process_and_prints_nothing_here(
     assert capfd.readouterr() == ("", "")
 
 
+def test_an_idle_one_sleeps(engine: SessionProcess) -> None:
+    engine.open()
+    wait_for(engine, bool)
+    time.sleep(1.0)
+    engine.send(Run("drained"))
+    (times,) = said(wait_for(engine, bool))
+    assert int(times.split()[0]) <= 2
+
+
 @pytest.mark.parametrize(
     ("what", "says"), [(Stop(), KILLED), (RunAgain(), "the decoding process ended with code 1")]
 )

@@ -73,7 +73,7 @@ async def test_it_says_how_long_it_takes_and_ends_with_what_is_known(
         assert "25% about 45 s left · screening, prompt 1 of 4" in words(stage)
         assert "Esc stops" in stage.text
         await stage.tell(Advice("measuring, answer 9 of at most 9: setting 1 of 4", 1.0, True))
-        assert "100% time is up, soon done · measuring" in words(stage)
+        assert "100% soon done · measuring" in words(stage)
         assert "Esc ends with what is known" in stage.text
         await stage.press("escape")
         assert len(stage.engine.asked(EndAdvice)) == 1 and not stage.engine.asked(StopAdvice)

@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from app.cli.chat import say_how_to_continue
 from app.engine.commands import (
     NewConversation,
     Resume,
@@ -39,6 +40,7 @@ from app.tui.actions import conversations
 from app.tui.actions.conversations import events_of_lanes
 from app.tui.actions.export import screen_svg
 from app.tui.app import SpecchatApp
+from app.tui.keys.key_names import key_labels
 from app.tui.state.lane_state import LaneState
 from app.tui.state.last_settings import last_settings
 from app.tui.state.startup import Startup
@@ -367,6 +369,37 @@ async def test_in_the_smallest_terminal_the_list_has_room_for_titles(store: Stor
         await stage.resize(40, 12)
         await stage.press("f3")
         assert f"{entry.changed:%m-%d %H:%M}   {entry.title}"[:30] in stage.text
+
+
+async def left(store: LogStore, *keys: str) -> SpecchatApp:
+    """An app that was left after an answer, and these keys."""
+    async with opened(store) as stage:
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
+        await stage.press(*keys)
+        return stage.app
+
+
+async def test_the_terminal_says_how_to_continue(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app = await left(store)
+    say_how_to_continue(app)
+    app.state.keys = key_labels({"app.conversations": "f9"})
+    say_how_to_continue(app)
+    told = [f"To continue “Count!”: specchat, then {key}" for key in ("F3", "F9")]
+    assert capsys.readouterr().err.splitlines() == told
+
+
+async def test_it_says_nothing_where_there_is_nothing_to_continue(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    say_how_to_continue(await left(SessionStore()))  # is not kept
+    say_how_to_continue(await left(store, "ctrl+n"))
+    app = await left(store)
+    for entry in store.entries():
+        store.delete(entry.path)
+    say_how_to_continue(app)
+    assert capsys.readouterr().err == ""
 
 
 async def test_rename(store: Store, kept: Path) -> None:

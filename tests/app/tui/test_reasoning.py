@@ -28,6 +28,18 @@ async def test_reasoning_is_folded_when_it_ends_and_shown_again(play: Play) -> N
         assert "▸ thought for 5 tokens" in stage.text and "Let me" not in stage.text
 
 
+async def test_where_there_is_none_the_key_says_so(play: Play) -> None:
+    async with play((100, 30)) as stage:
+        await stage.load((lane("ar"),))
+        await stage.begin("Hello", 0, "ar")
+        await stage.tell(prefilled("ar", "Yes"))
+        await stage.press("tab", "T")
+        assert "No answer has reasoning to fold" in stage.text
+        await stage.tell(stepped("ar", [], [], "</think>"))
+        await stage.press("T")
+        assert "No answer" not in stage.text
+
+
 async def test_a_word_about_a_tag_is_an_answer(play: Play) -> None:
     async with play((100, 30)) as stage:
         await stage.load((lane("ar"),))

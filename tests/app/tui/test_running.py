@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import pytest
@@ -24,6 +25,7 @@ from app.engine.commands import (
 )
 from app.engine.events import (
     EngineExited,
+    Event,
     Finished,
     LoadFailed,
     Loading,
@@ -33,6 +35,7 @@ from app.engine.events import (
     RunStarted,
 )
 from app.text.prompt_file import Request
+from app.tui.refresh import AWAKE_SECONDS, EVENTS_SECONDS
 from app.tui.screens.dialog import Choices
 from app.tui.screens.examples import ExamplesScreen
 from decoding.params import Params, SamplingParams
@@ -699,3 +702,25 @@ async def test_a_conversation_that_fills_half_of_the_context_says_how_much(play:
         stage.app.main.show_state()
         await stage.pilot.pause()
         assert "context" not in stage.text  # counted in another model's tokens
+
+
+async def test_an_idle_app_looks_for_events_rarely_until_something_happens(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.tui.app.IDLE_SECONDS", 1000.0)
+    async with play() as stage:
+        looks, drain = [time.monotonic()], stage.engine.drain
+
+        def counted() -> list[Event]:
+            looks.append(time.monotonic())
+            return drain()
+
+        monkeypatch.setattr(stage.engine, "drain", counted)
+        idle = AWAKE_SECONDS + 10 * EVENTS_SECONDS
+        await stage.until(lambda: time.monotonic() > looks[-1] + idle)
+        await stage.type("Hello")
+        await stage.press("enter")
+        stage.engine.emit(RunStarted(0, 0, "Hello", 3, 42, ("ar",)))
+        await stage.until(lambda: "› Hello" in stage.text)
+        begun = time.monotonic()  # nothing else comes for a while, but may at any time
+        await stage.until(lambda: looks[-1] > begun + idle)

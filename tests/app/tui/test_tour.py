@@ -106,6 +106,17 @@ async def test_every_step_shows_what_it_speaks_of(play: Play, size: tuple[int, i
         assert stage.app.screen is stage.app.main
 
 
+@pytest.mark.parametrize("size", [(100, 30), (60, 24)])
+async def test_what_nobody_can_scroll_has_no_scrollbar(play: Play, size: tuple[int, int]) -> None:
+    async with play(size, newcomer=True) as stage:
+        shown = await into_the_tour(stage)
+        for step in STEPS:
+            for part in shown.query("#controls, .scores"):
+                hidden = part.max_scroll_y and part.region
+                assert not (hidden and part.scrollbar_size_vertical), (step.title, part)
+            await stage.press("enter")
+
+
 async def test_steps_wait_for_panes_that_are_slow(
     play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:

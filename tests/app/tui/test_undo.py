@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,16 +35,19 @@ from app.engine.events import (
     RunRejected,
 )
 from app.history.log import read_log
+from app.history.recording import Recording
 from app.history.session_store import SessionStore
 from app.history.store import Store
 from app.models.library import ModelLibrary
+from app.tui.actions import conversations
+from app.tui.actions.conversations import events_of_lanes
 from app.tui.state.undo import MERGE_SECONDS, LogPosition, Setup, UndoStack
 from app.tui.widgets.slider import LABEL_CELLS
 from decoding.params import Params
 from tests.app.tui.test_conversations import ANSWERS, opened, reopen
 from tests.support.conversation import LOADED, turn
 from tests.support.scripted import lane
-from tests.support.stage import LANES, Play, Stage
+from tests.support.stage import LANES, PATIENCE, Play, Stage
 
 START = Setup(ModelOptions(), Params(), "fair", (), frozenset(), LogPosition())
 
@@ -314,8 +318,9 @@ async def test_a_lane_that_was_removed_or_added(play: Play, added: bool) -> None
         assert stage.engine.asked(SetLanes) == [SetLanes(specs)]
         assert f"Undone: {'adding lane 5' if added else 'removing lane 2'};" in stage.text
         await stage.press("ctrl+z")
-        assert "The last undo or redo is still in progress" in stage.text
+        assert "An undo waits for the one before it" in stage.text
         await stage.tell(LanesChanged(LANES))
+        assert "There is nothing to undo" in stage.text
         await stage.press("ctrl+y")
         assert stage.engine.asked(SetLanes)[-1] == SetLanes(tuple(e.spec for e in changed))
 
@@ -611,6 +616,121 @@ async def test_answers_that_were_undone_before_the_app_was_left(store: Store) ->
     assert store.open(entry.path).turns == read_log(whole, entry.path).turns
 
 
+def slow_disk(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """A conversation is opened once this is set."""
+    there = threading.Event()
+
+    def late(recording: Recording, lanes: set[str]) -> Iterator[Event]:
+        there.wait(PATIENCE)
+        return events_of_lanes(recording, lanes)
+
+    monkeypatch.setattr(conversations, "events_of_lanes", late)
+    return there
+
+
+async def test_keys_pressed_during_a_slow_undo_are_steps_of_their_own(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(store) as stage:
+        for number, question in enumerate(("Count!", "And on?", "Further")):
+            await stage.tell(*turn(number, question, 20.0 * number, number))
+        there = slow_disk(monkeypatch)
+        await stage.type("Next")
+        await stage.press("escape", *["ctrl+z"] * 4, "ctrl+y")  # one more than there are
+        assert "A redo waits for the one before it" in stage.text
+        await stage.press("i", "enter")  # asked after all of them
+        there.set()
+        await stage.until(lambda: stage.engine.asked(Run))
+        one, two = Turn("Count!", 0, ANSWERS), Turn("And on?", 1, ANSWERS)
+        calls = [e for e in stage.engine.calls if isinstance(e, Resume | NewConversation | Run)]
+        assert calls == [
+            Resume((one, two), 42),
+            Resume((one,), 42),
+            NewConversation(),
+            Resume((one,), 42),
+            Run("Next"),
+        ]
+
+
+async def test_a_setting_changed_during_a_slow_undo_is_not_what_was_to_be_undone(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(store) as stage:
+        for number, question in enumerate(("Count!", "And on?", "Further")):
+            await stage.tell(*turn(number, question, 20.0 * number, number))
+        there = slow_disk(monkeypatch)
+        await stage.press("escape", "ctrl+z", "ctrl+z", "g", "end")
+        chosen = stage.app.state.params
+        there.set()
+        await reopen(stage)
+        assert stage.app.state.turns == 2 and stage.app.state.params == chosen != Params()
+
+
+async def undo_all_and_leave(store: Store) -> tuple[Path, bytes]:
+    """Two answers of a conversation that has a name; its log, and what was in it."""
+    async with opened(store) as stage:
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
+        (entry,) = store.entries()
+        store.rename(entry.path, "Numbers")
+        await stage.tell(*turn(1, "And on?", 20.0, 1))
+        whole = entry.path.read_bytes()
+        await reopen(stage, "ctrl+z")
+        await reopen(stage, "ctrl+z")
+        stage.app.exit()
+    assert not store.entries()
+    return entry.path, whole
+
+
+async def test_a_conversation_that_was_undone_whole_before_the_app_was_left(store: Store) -> None:
+    path, whole = await undo_all_and_leave(store)
+    async with opened(store) as stage:
+        prompt = stage.app.main.prompt
+        await stage.until(lambda: "Ctrl+Y brings back what was undone" in stage.text)
+        await stage.until(lambda: prompt.text == "Count!")
+        await reopen(stage, "ctrl+y")
+        assert stage.lines(1)[0] == "› Count!" and prompt.text == "And on?"
+        await reopen(stage, "ctrl+y")
+        assert stage.app.state.turns == 2 and prompt.text == ""
+        await stage.press("ctrl+y")
+        assert "There is nothing to redo" in stage.text
+        stage.app.exit()
+    found = store.open(path)
+    assert found.title == "Numbers" and found.turns == read_log(whole, path).turns
+    assert not path.with_suffix(".undone").exists()
+
+
+async def test_what_could_not_be_saved_is_not_kept_for_later(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    store.folder.write_text("in the way")
+    async with opened(store) as stage:
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
+        assert "This conversation is not saved" in stage.text
+        await reopen(stage, "ctrl+z")
+        assert "Undone: the last question" in stage.text
+        stage.app.exit()
+    assert [each.name for each in tmp_path.iterdir()] == [store.folder.name]
+
+
+async def test_what_was_undone_whole_comes_back_once(store: Store) -> None:
+    path, whole = await undo_all_and_leave(store)
+    async with opened(store) as stage:
+        await stage.until(lambda: "Ctrl+Y brings back" in stage.text)
+        path.write_bytes(whole)  # as another window did
+        await stage.press("ctrl+y")
+        assert "can't be changed: another window has brought it back" in stage.text
+        assert path.read_bytes() == whole
+        await stage.tell(*turn(0, "Something else", 40.0, 0))
+        assert not path.with_suffix(".undone").exists()
+        stage.app.exit()
+    async with opened(store) as stage:
+        await stage.app.workers.wait_for_complete()
+        await stage.tell()
+        await stage.press("ctrl+y")
+        assert "There is nothing to redo" in stage.text
+
+
 async def test_another_answer_ends_what_a_later_start_could_redo(store: Store) -> None:
     async with opened(store) as stage:
         await stage.tell(*turn(0, "Count!", 1.0, 0))
@@ -679,6 +799,33 @@ async def test_opening_a_conversation_of_another_seed_is_one_change(
         assert stage.app.state.chosen_seed == 42 and len(stage.app.undo.stack.done) == known + 1
         await reopen(stage, "ctrl+z")
         assert "Undone: opening “Count!”" in stage.text and stage.app.state.chosen_seed == 7
+
+
+async def rename(stage: Stage, name: str) -> None:
+    await stage.press("f3", "r", "ctrl+u")
+    await stage.type(name)
+    await stage.press("enter")
+    await stage.until(lambda: f"1 turn    {name}" in stage.text)
+    await stage.press("escape")
+
+
+async def test_a_conversation_that_was_renamed(store: Store, kept: Path) -> None:
+    async with opened(store) as stage:
+        changed = store.entries()[0].changed
+        await rename(stage, "Numbers")
+        await rename(stage, "Figures")
+        await stage.press("ctrl+z")
+        assert "Undone: renaming to “Figures”; Ctrl+Y redoes it" in stage.text
+        assert store.entries()[0].title == "Numbers"
+        await stage.press("ctrl+z")
+        (entry,) = store.entries()
+        assert (entry.title, entry.name, entry.changed) == ("Count!", "", changed)
+        await stage.press("ctrl+y", "ctrl+y")
+        assert "Redone: renaming to “Figures”" in stage.text
+        assert store.entries()[0].title == "Figures"
+        kept.unlink()
+        await stage.press("ctrl+z")
+        assert "can't be renamed: No such file or directory" in stage.text and not kept.exists()
 
 
 @pytest.mark.parametrize("load", [True, False])
@@ -759,8 +906,6 @@ async def test_other_models_with_the_conversation_on_those_before(store: Store) 
         await stage.press("ctrl+z")
         assert stage.engine.asked(OpenModels)[-1] == OpenModels(ModelOptions(), specs)
         assert "Undone: the models; " in stage.text
-        await stage.press("ctrl+z")
-        assert "The last undo or redo is still in progress" in stage.text
         await stage.tell(LOADED)
         await stage.until(lambda: stage.lines(1)[0] == "› Count!")
         await stage.tell()
