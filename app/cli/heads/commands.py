@@ -68,6 +68,7 @@ KIND_NAMES = {
     "eagle3": "EAGLE-3",
     "draft": "draft models",
 }
+HELD = {"medusa": "Medusa heads", "eagle": "an EAGLE head", "draft": "a draft model"}
 
 
 def _refuse_others(context: typer.Context, kind: str, **kinds: tuple[str, ...]) -> None:
@@ -77,6 +78,18 @@ def _refuse_others(context: typer.Context, kind: str, **kinds: tuple[str, ...]) 
         if not kind.startswith(others):
             names = " and ".join(KIND_NAMES[other] for other in others)
             raise InputError(f"{option} is for {names}, not for {KIND_NAMES[kind]}: leave it out")
+
+
+def _refuse_kept(given: Mapping[str, str], kind: str, start: Path) -> None:
+    """Raise InputError unless `start` holds heads of this kind, and for options of what they
+    keep."""
+    found = _kind_of(start)
+    if not kind.startswith(found):
+        raise InputError(f"{start} holds {HELD[found]}, convert {kind} can't go on from that")
+    kept = ("width", "mlp", "seed") + (() if kind == "medusa" else ("layers",))
+    for name, option in given.items():
+        if name in kept:
+            raise InputError(f"{option} is for untrained heads, not for --from: leave it out")
 
 
 def _refuse_idle(given: Mapping[str, str], joint: bool, max_steps: int) -> None:
@@ -158,7 +171,17 @@ def convert(
     ],
     target: Target,
     out: Annotated[Path, folder(help="Folder for the new heads.")],
-    count: Annotated[int, integer("--heads", min=1, max=16, help="Medusa: how many.")] = 4,
+    start: Annotated[
+        Path | None,
+        folder(
+            "--from",
+            help="Medusa and EAGLE: begin with the heads in this folder (any dialect), whoever "
+            "trained them.",
+        ),
+    ] = None,
+    count: Annotated[
+        int | None, integer("--heads", min=1, max=16, help="Medusa: how many (default 4).")
+    ] = None,
     layers: Annotated[
         int | None,
         integer(
@@ -203,10 +226,14 @@ def convert(
     device: Device = "cpu",
     recipe: RecipeFile = None,
 ) -> None:
-    """Make untrained heads for a target, or cut a small draft model out of it."""
+    """Make untrained heads for a target, or cut a small draft model out of it.
+
+    With --from, heads that were trained elsewhere take the place of untrained ones.
+    """
     _refuse_others(
         context,
         kind,
+        start=("medusa", "eagle"),
         layers=("medusa", "eagle3", "draft"),
         **dict.fromkeys(("count", "own_lm_heads"), ("medusa",)),
         **dict.fromkeys(("draft_vocab", "data", "aux_layers"), ("eagle3",)),
@@ -218,11 +245,20 @@ def convert(
     given = given_options(context)
     if "data" in given and draft_vocab is None:
         raise InputError(f"{given['data']} is for --draft-vocab: give both, or leave it out")
+    if start is not None:
+        _refuse_kept(given, kind, start)
     refuse_existing(out)
-    if kind == "medusa":
+    if kind == "medusa" and start is not None:
+        from app.cli.heads.medusa import continue_from as continue_medusa_from
+
+        continue_medusa_from(
+            start, target, out,
+            heads=count, layers=layers, own_lm_heads=own_lm_heads, device=device,
+        )  # fmt: skip
+    elif kind == "medusa":
         from app.cli.heads.medusa import NewHeads, attach_to
 
-        heads = NewHeads(count=count, layers=layers or 1, own_lm_heads=own_lm_heads)
+        heads = NewHeads(count=count or 4, layers=layers or 1, own_lm_heads=own_lm_heads)
         attach_to(target, out, heads, device=device)
     elif kind == "draft":
         from app.cli.heads.draft import NewDraft
@@ -231,14 +267,17 @@ def convert(
         draft = NewDraft(layers=layers or 2, width=width, mlp=mlp)
         cut_from(target, out, draft, device=device)
     else:
-        from app.cli.heads.eagle import NewHead
+        from app.cli.heads.eagle import NewHead, continue_from
         from app.cli.heads.eagle import attach_to as attach_eagle_to
 
         head = NewHead(
             kind=kind, layers=layers or 1, width=width, mlp=mlp, draft_vocab=draft_vocab,
             data=data or [], aux_layers=aux_layers, fc_bias=not no_fc_bias,
         )  # fmt: skip
-        attach_eagle_to(target, out, head, seed=seed, device=device)
+        if start is None:
+            attach_eagle_to(target, out, head, seed=seed, device=device)
+        else:
+            continue_from(start, target, out, head, device=device)
     write_recipe(context, out)
 
 

@@ -28,6 +28,7 @@ from decoding.checkpoints.kind import drafter_kind
 from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa
 from decoding.checkpoints.quantized import precision_of
 from decoding.errors import InputError
+from decoding.training.eagle_attach import without_fc_bias
 from decoding.training.medusa_attach import copies_of_lm_head
 
 D = TypeVar("D")
@@ -219,8 +220,7 @@ def _without_fc_bias(head: EagleWeights) -> EagleWeights:
             "vLLM's EAGLE-1 has no bias in fc, and this head has one: it would draft worse there; "
             "serve it with SGLang, or train one made by convert eagle1 --no-fc-bias"
         )
-    tensors = {name: tensor for name, tensor in head.tensors.items() if name != "fc.bias"}
-    return replace(head, config=replace(head.config, fc_bias=False), tensors=tensors)
+    return without_fc_bias(head)
 
 
 def _with_fc_bias(head: EagleWeights) -> EagleWeights:
