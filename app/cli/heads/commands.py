@@ -24,6 +24,7 @@ from app.cli.heads.training_job import (
     wait_for_everyone,
 )
 from app.cli.options import file, folder, integer, number, switch, text
+from app.cli.prompts import opening
 from app.cli.terminal import say
 from decoding.errors import InputError
 from decoding.params import Params, SamplingParams
@@ -39,6 +40,10 @@ heads = typer.Typer(
 
 Target = Annotated[str, text(help="Folder or hub id of the target.")]
 Device = Annotated[str, text(help="auto, cpu, cuda, cuda:N or mps.")]
+Template = Annotated[
+    str | None,
+    file("--chat-template", help="Chat template (Jinja) instead of the target's own."),
+]
 HIGHEST_SEED = 2**32 - 1  # the Trainer's, of all
 
 
@@ -213,6 +218,7 @@ def convert(
     data: Annotated[
         list[str] | None, file(help="EAGLE-3: conversations to count the tokens of.")
     ] = None,
+    chat_template: Template = None,
     aux_layers: Annotated[
         str | None,
         text(
@@ -236,15 +242,16 @@ def convert(
         start=("medusa", "eagle"),
         layers=("medusa", "eagle3", "draft"),
         **dict.fromkeys(("count", "own_lm_heads"), ("medusa",)),
-        **dict.fromkeys(("draft_vocab", "data", "aux_layers"), ("eagle3",)),
+        **dict.fromkeys(("draft_vocab", "data", "chat_template", "aux_layers"), ("eagle3",)),
         width=("eagle3", "draft"),
         mlp=("eagle", "draft"),
         no_fc_bias=("eagle1",),
         seed=("eagle",),
     )
     given = given_options(context)
-    if "data" in given and draft_vocab is None:
-        raise InputError(f"{given['data']} is for --draft-vocab: give both, or leave it out")
+    for name in ("data", "chat_template"):
+        if name in given and draft_vocab is None:
+            raise InputError(f"{given[name]} is for --draft-vocab: give both, or leave it out")
     if start is not None:
         _refuse_kept(given, kind, start)
     refuse_existing(out)
@@ -273,6 +280,7 @@ def convert(
         head = NewHead(
             kind=kind, layers=layers or 1, width=width, mlp=mlp, draft_vocab=draft_vocab,
             data=data or [], aux_layers=aux_layers, fc_bias=not no_fc_bias,
+            template=chat_template,
         )  # fmt: skip
         if start is None:
             attach_eagle_to(target, out, head, seed=seed, device=device)
@@ -301,6 +309,10 @@ def distill(
     concurrency: Annotated[
         int, integer(min=1, max=1024, help="Prompts at a time for --server.")
     ] = 16,
+    system: Annotated[
+        str | None, text(help="System message, for prompts that have none of their own.")
+    ] = None,
+    chat_template: Template = None,
     max_new_tokens: Annotated[int, integer(min=1, help=LONGEST)] = 256,
     temperature: Annotated[
         float, number(min=0, max=HOTTEST, help="Of the answers; 0: greedy.")
@@ -329,7 +341,7 @@ def distill(
         target = None  # a recipe's, for other commands
     if (target is None) == (server is None):
         raise InputError("give --target, or --server URL")
-    here, there = ("batch_size", "device"), ("server_model", "concurrency")
+    here, there = ("batch_size", "chat_template", "device"), ("server_model", "concurrency")
     for name, option in given.items():
         if name in (here if server else there):
             of = "--target" if server else "--server"
@@ -344,7 +356,7 @@ def distill(
     requests = requests_of(prompts)
     if any(request.input_ids for request in requests):
         raise InputError("--prompts: heads distill answers text, not input_ids")
-    conversations = [(list(request.history), list(request.turns)) for request in requests]
+    conversations = [(opening(request, system), list(request.turns)) for request in requests]
 
     def how_to_continue() -> str:
         written = out.is_file() and out.stat().st_size
@@ -354,11 +366,12 @@ def distill(
     if target is not None:
         from decoding.training.distill import distill as write_answers
 
-        model, tokenizer = load(target, device, chats=True)
+        model, tokenizer = load(target, device, chats=True, template=chat_template)
         with _writing_to(out, how_to_continue):
             done = write_answers(
                 model, tokenizer, conversations, out, params,
                 batch_size=batch_size, seed=seed, reasoning=reasoning,
+                template=str(tokenizer.chat_template) if chat_template else "",
             )  # fmt: skip
     elif server is not None:
         from app.cli.heads.server_answers import distill_from
@@ -475,6 +488,7 @@ def train(
     accumulate: Annotated[
         int, integer(min=1, help="Batches per optimizer step (gradient accumulation).")
     ] = 1,
+    chat_template: Template = None,
     length: Annotated[int, integer(min=8, help="Cut conversations at this many tokens.")] = 1024,
     evaluate_every: Annotated[
         int, integer(min=1, help="Steps between evaluations, each with a checkpoint.")
@@ -522,7 +536,7 @@ def train(
         data=TrainingData(
             files=data, held_out=held_out, length=length, features=features, offline=offline
         ),
-        config=config, lr=lr, resume=resume, device=device,
+        config=config, lr=lr, resume=resume, device=device, template=chat_template,
         of_kind=KindOptions(joint=joint, unroll=unroll, draft_vocab=draft_vocab),
     )  # fmt: skip
     _require_possible(job)
@@ -640,6 +654,7 @@ def evaluate(
         tuple[Path, Path] | None,
         typer.Option(help="Instead of --heads: compare two drafters on the same prompts."),
     ] = None,
+    chat_template: Template = None,
     max_new_tokens: Annotated[int, integer(min=2, help=LONGEST)] = 128,
     medusa_choices: Annotated[
         str | None, text(help="Medusa's tree of head ranks: name, JSON or file (default: small).")
@@ -708,6 +723,6 @@ def evaluate(
 
     task = Task(
         target=target, prompts=prompts, params=params, medusa_choices=medusa_choices, seed=seed,
-        device=device, search=seconds if write_settings else None,
+        device=device, template=chat_template, search=seconds if write_settings else None,
     )  # fmt: skip
     print_evaluation(task, given, as_json)

@@ -54,10 +54,11 @@ class NewHead:
     data: list[str]
     aux_layers: str | None
     fc_bias: bool
+    template: str | None  # of --chat-template
 
 
 def attach_to(target: str, out: Path, new: NewHead, *, seed: int, device: str) -> None:
-    model, tokenizer = load(target, device)
+    model, tokenizer = load(target, device, template=new.template)
     draft_tokens = None
     if new.draft_vocab is not None:
         draft_tokens = _vocabulary(model, tokenizer, new.data, new.draft_vocab)
@@ -72,7 +73,7 @@ def attach_to(target: str, out: Path, new: NewHead, *, seed: int, device: str) -
 def continue_from(old: Path, target: str, out: Path, new: NewHead, *, device: str) -> None:
     """Write the head in `old` with another draft vocabulary, other layers to read or no bias in fc,
     where `new` asks for these. Raises InputError."""
-    model, tokenizer = load(target, device)
+    model, tokenizer = load(target, device, template=new.template)
     weights = read_eagle(old, target_shape(model))
     if (version := weights.config.version) != new.kind:
         name = version.replace("eagle", "EAGLE-")

@@ -83,6 +83,7 @@ class TrainingJob:
     lr: float | None  # of --lr; None: the default of what is trained
     resume: bool
     device: str
+    template: str | None = None  # of --chat-template
 
     @property
     def serves(self) -> bool:
@@ -125,8 +126,8 @@ class TrainingJob:
             bare = features / BARE_TARGET
             if (bare / "config.json").is_file():  # written last
                 require_same_target(features, self.target)
-                return load(str(bare), self.device)
-        model, tokenizer = load(self.target, self.device)
+                return load(str(bare), self.device, template=self.template)
+        model, tokenizer = load(self.target, self.device, template=self.template)
         if self.config.shard:
             from decoding.training.sharding import process_mesh, shard_layers
 
@@ -152,6 +153,7 @@ class TrainingJob:
             "--heads": identity(str(self.heads)),
             "--data": contents(self.data.files),
             "--held-out": contents(self.data.held_out or []),
+            "--chat-template": contents([self.template]) if self.template else None,
             "--length": self.data.length,
             "--lr": self.lr,
             "--target-lr": c.target_lr or None,
