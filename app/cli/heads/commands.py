@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from app.cli.heads.recipe import RecipeFile, given_options, write_recipe
-from app.cli.heads.target import load
+from app.cli.heads.target import load, use_threads
 from app.cli.heads.training_data import requests_of
 from app.cli.heads.training_job import (
     KindOptions,
@@ -44,6 +44,7 @@ Template = Annotated[
     str | None,
     file("--chat-template", help="Chat template (Jinja) instead of the target's own."),
 ]
+Threads = Annotated[str, text(help="Number of torch threads on a CPU, or auto (default).")]
 HIGHEST_SEED = 2**32 - 1  # the Trainer's, of all
 
 
@@ -54,6 +55,16 @@ def _seed(seed: int) -> int:
     return seed
 
 
+def _count(threads: str) -> int | None:
+    """The number given to --threads; None: automatic. Raises InputError."""
+    from app.config.settings import MAX_THREADS
+    from app.text.numbers import whole_number
+
+    if threads == "auto" or (count := whole_number(threads, MAX_THREADS)):
+        return None if threads == "auto" else count
+    raise InputError(f"--threads '{threads:.20}': give auto or a number from 1 to {MAX_THREADS}")
+
+
 random_seed = partial(integer, min=0, callback=_seed)
 DRAFTER = "Folder of Medusa heads, an EAGLE head (any dialect) or a draft model."
 HeadsDir = Annotated[Path, folder("--heads", help=DRAFTER)]
@@ -62,7 +73,7 @@ EXPORTED = "Folder of Medusa heads or an EAGLE head (any dialect)."
 MIXED = "FILE:2 repeats it, FILE:0.5 takes half of it."
 LONGEST = "Longest answer in tokens."
 # Bounds that the help shows, whole numbers where possible. Without them inf would be accepted.
-MOST_EPOCHS = MOST_SECONDS = 1_000_000
+MOST_EPOCHS = MOST_SECONDS = MOST_STEPS = 1_000_000
 HIGHEST_RATE = 10
 HOTTEST = 2  # as in other commands
 
@@ -329,6 +340,7 @@ def distill(
     seed: Annotated[
         int, random_seed(help="Random seed of the answers at a temperature above 0.")
     ] = 0,
+    threads: Threads = "auto",
     device: Device = "auto",
     recipe: RecipeFile = None,
 ) -> None:
@@ -341,7 +353,10 @@ def distill(
         target = None  # a recipe's, for other commands
     if (target is None) == (server is None):
         raise InputError("give --target, or --server URL")
-    here, there = ("batch_size", "chat_template", "device"), ("server_model", "concurrency")
+    here, there = (
+        ("batch_size", "chat_template", "threads", "device"),
+        ("server_model", "concurrency"),
+    )
     for name, option in given.items():
         if name in (here if server else there):
             of = "--target" if server else "--server"
@@ -366,6 +381,7 @@ def distill(
     if target is not None:
         from decoding.training.distill import distill as write_answers
 
+        use_threads(_count(threads))
         model, tokenizer = load(target, device, chats=True, template=chat_template)
         with _writing_to(out, how_to_continue):
             done = write_answers(
@@ -481,6 +497,14 @@ def train(
             help="Train the layers' matrices with Muon, at this rate (such as 0.006); 0: AdamW.",
         ),
     ] = 0,
+    warmup: Annotated[
+        float,
+        number(
+            min=0,
+            max=MOST_STEPS,
+            help="Steps in which the learning rate rises to that; below 1: their share of all.",
+        ),
+    ] = 0.05,
     target_lr: Annotated[
         float, number(min=1e-9, max=HIGHEST_RATE, help="Learning rate of the target with --joint.")
     ] = 2e-5,
@@ -507,6 +531,7 @@ def train(
     seed: Annotated[
         int, random_seed(help="Random seed of the order of the data, and of EAGLE-1's noise.")
     ] = 0,
+    threads: Threads = "auto",
     device: Device = "auto",
     recipe: RecipeFile = None,
 ) -> None:
@@ -518,6 +543,8 @@ def train(
     """
     from decoding.training.train_config import TrainConfig
 
+    if warmup > 1 and not warmup.is_integer():
+        raise InputError(f"--warmup {warmup:g}: give a number of steps, or a share below 1")
     kind = _kind_of(heads)
     _refuse_others(
         context,
@@ -529,7 +556,7 @@ def train(
     config = TrainConfig(
         steps=max_steps, epochs=epochs, batch_size=batch_size, accumulate=accumulate,
         target_lr=target_lr if joint else 0.0, muon_lr=muon_lr, loss=loss, qat=qat, shard=shard,
-        evaluate_every=evaluate_every, tensorboard=tensorboard, seed=seed,
+        warmup=warmup, evaluate_every=evaluate_every, tensorboard=tensorboard, seed=seed,
     )  # fmt: skip
     job = TrainingJob(
         target=target, heads=heads, kind=kind, out=out,
@@ -537,6 +564,7 @@ def train(
             files=data, held_out=held_out, length=length, features=features, offline=offline
         ),
         config=config, lr=lr, resume=resume, device=device, template=chat_template,
+        threads=_count(threads),
         of_kind=KindOptions(joint=joint, unroll=unroll, draft_vocab=draft_vocab),
     )  # fmt: skip
     _require_possible(job)
@@ -687,6 +715,7 @@ def evaluate(
         float,
         number(min=1, max=MOST_SECONDS, help="Time for --write-settings, roughly."),
     ] = 180,
+    threads: Threads = "auto",
     device: Device = "auto",
     as_json: Annotated[bool, switch("--json", help="Print one JSON document.")] = False,
 ) -> None:
@@ -723,6 +752,7 @@ def evaluate(
 
     task = Task(
         target=target, prompts=prompts, params=params, medusa_choices=medusa_choices, seed=seed,
-        device=device, template=chat_template, search=seconds if write_settings else None,
+        device=device, template=chat_template, threads=_count(threads),
+        search=seconds if write_settings else None,
     )  # fmt: skip
     print_evaluation(task, given, as_json)

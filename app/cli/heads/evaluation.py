@@ -52,6 +52,7 @@ class Task:
     seed: int = 0
     device: str = "auto"
     template: str | None = None  # of --chat-template
+    threads: int | None = None
     search: float | None = None  # seconds to find the settings to write into the checkpoint
 
 
@@ -132,6 +133,7 @@ def evaluate(task: Task, heads: Path) -> Evaluation:
                 choices,
                 device=task.device,
                 chat_template=task.template,
+                threads=task.threads,
             ),
             lambda what, part: say(f"loading {what}"),
             lanes=(LaneSpec(kind, kind),),

@@ -54,6 +54,14 @@ def load(
     return load_model(target, options), tokenizer
 
 
+def use_threads(threads: int | None) -> None:
+    """Set torch's threads; None leaves them to torch."""
+    if threads is not None:
+        import torch
+
+        torch.set_num_threads(threads)
+
+
 def save_model(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, out: Path, like: str
 ) -> None:
