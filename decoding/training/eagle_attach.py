@@ -30,8 +30,12 @@ def frequent_tokens(
     end-of-sequence tokens), sorted, int64 [count]; None if that is the whole vocabulary.
 
     The rest is filled up with ids that never occur, the lowest first. Raises InputError if `count`
-    is too small for the end-of-sequence tokens."""
-    if count >= vocab:
+    is too small for the end-of-sequence tokens, or larger than the vocabulary."""
+    if count > vocab:
+        raise ParameterError(
+            "draft_vocab", f" {count}: the target has {vocab} tokens, give as many for all, or less"
+        )
+    if count == vocab:
         return None
     if count <= len(set(always)):
         raise InputError(f"a draft vocabulary of {count} tokens: more are needed to end an answer")

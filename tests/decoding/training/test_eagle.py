@@ -381,6 +381,8 @@ def test_frequent_tokens() -> None:
     assert frequent(3, {EOS}) == [EOS, b, c]
     assert frequent(5) == [0, 1, b, c, d]
     assert frequent_tokens(data, 10, 10) is None
+    with pytest.raises(InputError, match="^draft_vocab 11: the target has 10 tokens"):
+        frequent_tokens(data, 10, 11)
     with pytest.raises(InputError, match="end an answer"):
         frequent_tokens(data, 10, 1, {EOS})
 

@@ -405,6 +405,19 @@ def test_what_does_not_fit_heads_to_go_on_from(
     assert done.stderr.count("\n") == 1 and not (tmp_path / "out").exists()
 
 
+def test_a_draft_vocabulary_is_at_most_the_targets(
+    specchat: Specchat, family_folders: FamilyFolders, lesson: Path, tmp_path: Path
+) -> None:
+    convert = ("heads", "convert", "eagle3", "--target", family_folders.target)
+    own = ("--aux-layers", "0,1", "--data", str(lesson), "--out", str(tmp_path / "out"))
+    done = specchat(*convert, *own, "--draft-vocab", "32000")
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert "--draft-vocab 32000: the target has 280 tokens" in done.stderr
+    assert specchat(*convert, *own, "--draft-vocab", "280").returncode == 0
+    head = read_eagle(tmp_path / "out", SHAPE)
+    assert head.config.draft_vocab == 280 and "d2t" not in head.tensors
+
+
 def test_heads_of_another_width_are_one_line(
     specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
 ) -> None:
