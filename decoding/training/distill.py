@@ -11,9 +11,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
+from torch import Tensor
 from transformers import DynamicCache, PreTrainedModel, PreTrainedTokenizerBase
+from transformers.cache_utils import DynamicLayer
 
 from decoding.errors import InputError
 from decoding.model.architecture import context_of
@@ -28,6 +31,36 @@ from decoding.training.data import Record, digest
 from decoding.training.features import target_digest
 from decoding.training.log import Progress
 from decoding.verification.sampling import probabilities
+
+
+class RoomyLayer(DynamicLayer):
+    """Keys and values with room for more: without it each token's would copy all those before."""
+
+    _rooms: Sequence[Tensor] = ()
+
+    def update(
+        self, key_states: Tensor, value_states: Tensor, *args: Any, **kwargs: Any
+    ) -> tuple[Tensor, Tensor]:
+        if self.keys is None or not self.keys.numel():
+            return super().update(key_states, value_states, *args, **kwargs)
+        start = self.keys.shape[-2]
+        end = start + key_states.shape[-2]
+        if not self._rooms or end > self._rooms[0].shape[-2]:
+            self._rooms = [_with_room(rows, end + end // 2) for rows in (self.keys, self.values)]
+        for room, new in zip(self._rooms, (key_states, value_states), strict=True):
+            room[..., start:end, :] = new
+        self.keys, self.values = (room[..., :end, :] for room in self._rooms)
+        return self.keys, self.values
+
+    def batch_select_indices(self, indices: Tensor) -> None:
+        super().batch_select_indices(indices)
+        self._rooms = ()
+
+
+def _with_room(rows: Tensor, capacity: int) -> Tensor:
+    room = rows.new_empty(*rows.shape[:-2], capacity, rows.shape[-1])
+    room[..., : rows.shape[-2], :] = rows
+    return room
 
 
 @torch.no_grad()
@@ -49,6 +82,7 @@ def generate(
     mask = torch.tensor([[0] * (width - len(p)) + [1] * len(p) for p in prompts], device=device)
     positions = (mask.cumsum(-1) - 1).clamp(min=0)
     cache = DynamicCache(config=model.config)
+    cache.layers = [RoomyLayer() if type(each) is DynamicLayer else each for each in cache.layers]
     given = {cache_argument(model): cache}
     rows = list(range(len(prompts)))
     answers: list[list[int]] = [[] for _ in prompts]

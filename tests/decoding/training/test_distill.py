@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 from transformers import AddedToken, LlamaForCausalLM, PreTrainedTokenizerFast
+from transformers.cache_utils import DynamicLayer
 
 from assets.demo.recipe.agreement import agreement, tokens_per_pass
 from assets.demo.recipe.answers import open_turns
@@ -21,6 +22,7 @@ from decoding.training.conversations import IGNORED, Conversations, rendered
 from decoding.training.data import DataSource, Record, require_lesson
 from decoding.training.distill import (
     Conversation,
+    RoomyLayer,
     answer,
     distill,
     generate,
@@ -53,6 +55,25 @@ def test_answers_of_models_with_windows_or_states(family: str) -> None:
     prompts = [[3, 7, 9, 11, 2, 3, 7] * 2, [3]]
     answers = generate(build(family), prompts, set(), Params(max_new_tokens=16))
     assert answers == [hf_greedy(family, prompt, 16) for prompt in prompts]
+
+
+def test_keys_and_values_are_appended_in_place() -> None:
+    """As transformers' own layer does by copies, of any numbers of rows, also when rows of the
+    batch have left."""
+    roomy, theirs = RoomyLayer(), DynamicLayer()
+    places = []
+    for rows in (7, 1, 1, 1, 5, 1):
+        new = [torch.randn(3, 2, rows, width) for width in (4, 6)]
+        mine, expected = roomy.update(*new), theirs.update(*new)
+        assert all(map(torch.equal, mine, expected))
+        places.append(mine[0].data_ptr())
+    assert len(set(places)) < 4  # of six updates
+    keep = torch.tensor([2, 0])
+    for layer in (roomy, theirs):
+        layer.batch_select_indices(keep)
+    new = [torch.randn(2, 2, 1, width) for width in (4, 6)]
+    assert all(map(torch.equal, roomy.update(*new), theirs.update(*new)))
+    assert roomy.get_seq_length() == theirs.get_seq_length() == 17
 
 
 def test_generation_stops_at_the_context_limit(model: LlamaForCausalLM) -> None:
