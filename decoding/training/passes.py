@@ -22,21 +22,25 @@ from decoding.model.target import Target
 class RoomyLayer(DynamicLayer):
     """Keys and values with room for more: without it each token's would copy all those before."""
 
-    _rooms: Sequence[Tensor] = ()
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._rooms: Sequence[Tensor] = ()
 
     def update(
         self, key_states: Tensor, value_states: Tensor, *args: Any, **kwargs: Any
     ) -> tuple[Tensor, Tensor]:
-        if self.keys is None or not self.keys.numel():
+        keys, values = self.keys, self.values
+        if keys is None or values is None or not keys.numel():
             return super().update(key_states, value_states, *args, **kwargs)
-        start = self.keys.shape[-2]
+        start = keys.shape[-2]
         end = start + key_states.shape[-2]
         if not self._rooms or end > self._rooms[0].shape[-2]:
-            self._rooms = [_with_room(rows, end + end // 2) for rows in (self.keys, self.values)]
+            self._rooms = [_with_room(rows, end + end // 2) for rows in (keys, values)]
         for room, new in zip(self._rooms, (key_states, value_states), strict=True):
             room[..., start:end, :] = new
-        self.keys, self.values = (room[..., :end, :] for room in self._rooms)
-        return self.keys, self.values
+        keys, values = (room[..., :end, :] for room in self._rooms)
+        self.keys, self.values = keys, values
+        return keys, values
 
     def batch_select_indices(self, indices: Tensor) -> None:
         super().batch_select_indices(indices)
@@ -88,7 +92,8 @@ class LeanPasses(Passes):
             self._rows = BatchCache(
                 self._lean.layers, sequences, end + end // 2, logits.dtype, logits.device
             )
-            for rows, layer in zip(self._rows.rows(0, end), self._cache.layers, strict=True):
+            layers: list[Any] = self._cache.layers
+            for rows, layer in zip(self._rows.rows(0, end), layers, strict=True):
                 rows.keys.copy_(layer.keys)
                 rows.values.copy_(layer.values)
             self._cache = DynamicCache()  # the rows are not needed twice
@@ -99,8 +104,8 @@ class LeanPasses(Passes):
             lowest = torch.finfo(self._model.dtype).min
             hidden = torch.zeros(sequences, 1, 1, end, dtype=self._model.dtype)
             hidden.masked_fill_(mask[:, None, None] == 0, lowest)
-        rows = self._rows.rows(end - 1, end)
-        return self._lean.run(ids[:, 0], positions[:, 0], hidden, rows, end).logits
+        new = self._rows.rows(end - 1, end)
+        return self._lean.run(ids[:, 0], positions[:, 0], hidden, new, end).logits
 
     def keep(self, sequences: Tensor) -> None:
         if self._rows is not None:
