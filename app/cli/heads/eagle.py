@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -74,13 +74,18 @@ def continue_from(old: Path, target: str, out: Path, new: NewHead, *, device: st
     """Write the head in `old` with another draft vocabulary, other layers to read or no bias in fc,
     where `new` asks for these. Raises InputError."""
     model, tokenizer = load(target, device, template=new.template)
-    weights = read_eagle(old, target_shape(model))
+    layers, shape = _layers(new.aux_layers), target_shape(model)
+    if layers is not None:  # then those that it read until now need not be in this target
+        shape = replace(shape, layers=_MOST_LAYERS)
+    weights = read_eagle(old, shape)
     if (version := weights.config.version) != new.kind:
         name = version.replace("eagle", "EAGLE-")
         raise InputError(f"{old} holds an {name} head: give convert {version}")
-    lines = [f"{old}: {note}" for note in weights.notes]
-    if (layers := _layers(new.aux_layers)) is not None:
+    notes = list(weights.notes)
+    if layers is not None:
+        notes = [note for note in notes if "aux layers" not in note]
         weights = with_aux_layers(weights, model, layers)
+    lines = [f"{old}: {note}" for note in notes]
     if not new.fc_bias and weights.config.fc_bias:
         weights = without_fc_bias(weights)
         lines.append("its bias in fc was left out")

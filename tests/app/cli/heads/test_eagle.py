@@ -370,6 +370,25 @@ def test_convert_goes_on_from_heads_that_others_trained(
     assert read_eagle(same, SHAPE).config == before.config
 
 
+def test_convert_goes_on_from_a_head_of_a_deeper_target(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    deep = AutoModelForCausalLM.from_config(
+        LlamaConfig(
+            vocab_size=280, hidden_size=32, intermediate_size=16, num_hidden_layers=6,
+            num_attention_heads=2,
+        )
+    )  # fmt: skip
+    attach_eagle(deep, "eagle3", aux_layers=[2, 4]).save_pretrained(tmp_path / "deep")
+    target = ("--target", family_folders.target, "--out", str(tmp_path / "out"))
+    convert = ("heads", "convert", "eagle3", *target, "--from", str(tmp_path / "deep"))
+    done = specchat(*convert)
+    assert done.returncode == 2 and "this target has 0 to 1" in done.stderr
+    done = specchat(*convert, "--aux-layers", "0,1")
+    assert done.returncode == 0 and "[2, 4]" not in done.stderr, done.stderr
+    assert read_eagle(tmp_path / "out", SHAPE).config.aux_layers == (0, 1)
+
+
 def test_convert_goes_on_from_eagle1_without_its_bias(
     specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
 ) -> None:
