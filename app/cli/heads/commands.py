@@ -24,7 +24,6 @@ from app.cli.heads.training_job import (
     wait_for_everyone,
 )
 from app.cli.options import file, folder, integer, number, switch, text
-from app.cli.prompts import opening
 from app.cli.terminal import say
 from decoding.errors import InputError
 from decoding.params import Params, SamplingParams
@@ -366,6 +365,7 @@ def distill(
     if out.is_dir():
         raise InputError(f"--out {out} is a folder: give a file")
     require_place(out.parent)
+    from app.cli.prompts import opening
     from decoding.training.answer_file import statistics
 
     requests = requests_of(prompts)
