@@ -175,6 +175,14 @@ def test_a_template_of_a_file_for_a_target_that_has_none(
         "--max-new-tokens", "4", "--chat-template", str(file), "--device", "cpu",
     )  # fmt: skip
     assert measured.returncode == 0, measured.stderr
+    train = (
+        "heads", "train", *heads[:2], "--heads", heads[3], "--data", str(out), "--out",
+        str(tmp_path / "trained"), "--max-steps", "1", "--unroll", "1", "--device", "cpu",
+    )  # fmt: skip
+    bare = specchat(*train)
+    assert bare.returncode == 2 and "no chat template" in bare.stderr
+    trained = specchat(*train, "--chat-template", str(file))
+    assert trained.returncode == 0, trained.stderr
 
 
 def test_a_full_disk_is_named(
