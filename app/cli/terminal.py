@@ -6,6 +6,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from app.text.terminal_text import as_json, one_line, visible
 from decoding.errors import InputError
 
 LONGEST_COMPLAINT = 800  # characters
+PATIENCE = 10.0  # seconds between lines of progress, where none is overwritten
 
 
 class OutputLost(Exception):
@@ -75,9 +77,18 @@ def say(text: str, end: str = "\n") -> None:
 
 @contextmanager
 def progress() -> Iterator[Callable[[str], None]]:
-    """Show progress in one overwritten line on stderr; nothing if that is not a terminal."""
+    """Show progress in one overwritten line on stderr; if that is not a terminal, in a line now and
+    then of what takes long."""
     if sys.stderr is None or not sys.stderr.isatty():
-        yield lambda text: None
+        said = time.monotonic()
+
+        def add_line(text: str) -> None:
+            nonlocal said
+            if time.monotonic() - said >= PATIENCE:
+                said = time.monotonic()
+                say(one_line(text))
+
+        yield add_line
         return
 
     def show(text: str) -> None:

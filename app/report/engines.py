@@ -15,6 +15,7 @@ from typing import Any
 from app.strategies.registry import DRAFT_MODEL, EAGLE, LOOKUP, MEDUSA, SUFFIX
 from app.strategies.strategy import Strategy
 from app.text.repo_name import Repo, parse_repo
+from decoding.trees.static import Choices
 
 MAX_NGRAM = 4  # the longest match of prompt lookup, as in decoding.drafters.lookup
 
@@ -39,6 +40,7 @@ _TENSORRT_LLM: Mapping[Strategy, Mapping[str, Any]] = {
 _TENSORRT_LLM_NOTES = {
     SUFFIX: "; a suffix automaton, which takes the longest match, not the likeliest"
 }
+_MEDUSA_TARGETS = ("llama", "mixtral", "qwen2")  # that TensorRT-LLM converts
 _DRAFTED_OUTSIDE = ("DraftTarget", "NGram")  # of the model's graph
 
 
@@ -49,7 +51,8 @@ class ServingConfig:
     that the target verifies in a pass, root included. With `other_tokenizer` a draft model's draft
     is read as text. `changed`: what loading made of the models, such as a merged adapter, which
     engines do not know of. The fields after it are as in the options of loading; the names of GGUF
-    files are "" for models that are none."""
+    files are "" for models that are none. Of Medusa: `tree`, the paths that it drafts, and `layers`
+    of each head; and of its target `model_type` and `dtype`, as in config.json."""
 
     target: str
     strategy: Strategy
@@ -68,6 +71,10 @@ class ServingConfig:
     kv_cache: str = "none"
     chat_template: str | None = None  # a file
     trust_remote_code: bool = False
+    tree: Choices = ()
+    layers: int = 1
+    model_type: str = ""
+    dtype: str = ""
 
     @property
     def eagle_method(self) -> str | None:
@@ -222,6 +229,32 @@ def _tensorrt_llm(serving: ServingConfig) -> Snippet | None:
     return Snippet(text, note + _TENSORRT_LLM_NOTES.get(serving.strategy, ""))
 
 
+def _tensorrt_medusa(serving: ServingConfig) -> Snippet | None:
+    """The lines that convert, build and run a TensorRT engine, from the root of the repository."""
+    if serving.strategy is not MEDUSA or serving.model_type not in _MEDUSA_TARGETS:
+        return None
+    repo = _repo(serving.target)
+    target, heads = shlex.quote(repo.name), shlex.quote(serving.source)
+    dtype = serving.dtype if serving.dtype == "bfloat16" else "float16"  # the two it computes in
+    nodes = {path[: end + 1] for path in serving.tree for end in range(len(path))}
+    tree = json.dumps(sorted(map(list, nodes), key=lambda path: (len(path), path)))
+    kind = "" if serving.model_type == "llama" else f" --model_type {serving.model_type}"
+    lines = [
+        f"python examples/medusa/convert_checkpoint.py --model_dir {target} --medusa_model_dir "
+        f"{heads} --output_dir trt-checkpoint --dtype {dtype} --num_medusa_heads {serving.gamma} "
+        f"--num_medusa_layers {serving.layers} --max_medusa_token_len {len(nodes)}{kind}",
+        f"trtllm-build --checkpoint_dir trt-checkpoint --output_dir trt-engine --gemm_plugin "
+        f"{dtype} --speculative_decoding_mode medusa --max_batch_size 4",
+        f"python examples/run.py --engine_dir trt-engine --tokenizer_dir {target} "
+        f"--max_output_len 100 --temperature 1.0 --input_text 'Once upon' "
+        f"--medusa_choices '{tree}'",
+    ]
+    note = "in its repository; greedy, whatever the temperature; later versions have no Medusa"
+    if repo.revision:
+        note += f"; it takes no revision: download {serving.target}, name the folder"
+    return Snippet("\n".join(lines), note)
+
+
 def _transformers(serving: ServingConfig) -> Snippet | None:
     write = _TRANSFORMERS.get(serving.strategy)
     if write is None:
@@ -271,5 +304,6 @@ _TRANSFORMERS = {LOOKUP: _generate_by_lookup, DRAFT_MODEL: _generate_by_assistan
 VLLM = Engine("vLLM", "0.33", _vllm)
 SGLANG = Engine("SGLang", "0.5.23", _sglang)
 TENSORRT_LLM = Engine("TensorRT-LLM", "1.4.0rc1, PyTorch backend", _tensorrt_llm)
+TENSORRT_MEDUSA = Engine("TensorRT-LLM", "1.2, TensorRT backend", _tensorrt_medusa)
 TRANSFORMERS = Engine("Hugging Face generate", "transformers 5.23", _transformers)
 ENGINES = (VLLM, SGLANG, TENSORRT_LLM, TRANSFORMERS)

@@ -118,7 +118,8 @@ def _lane_lines(lane: Row, most: int) -> Iterator[str]:
     rejected, tested = lane["rejections"], lane["tested"]
     prompts = pluralize(lane["prompts"], "prompt")
     tests = pluralize(tested, "tested draft")
-    yield f"[{lane['lane']}] {len(rejected)} of {tests} rejected, {prompts}"
+    found = f"{len(rejected)} of {tests} rejected" if tested else "nothing was drafted"
+    yield f"[{lane['lane']}] {found}, {prompts}"
     if lane["reason"]:
         yield f"failed: {lane['reason']}"
     worst = sorted(rejected, key=lambda row: -(row["q"] or 0.0))[:most]

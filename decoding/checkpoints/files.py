@@ -100,12 +100,17 @@ def write_model(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
     more: Mapping[str, Tensor] | None = None,
+    architecture: str | None = None,
 ) -> None:
     """Write a model and its tokenizer as transformers does, with `more` tensors beside its own.
-    Raises InputError."""
+    `architecture`: the class that its config names (None: its own). Raises InputError."""
     tensors = {**model.state_dict(), **more} if more else None
     with _written_whole(folder) as part:
         model.save_pretrained(part, state_dict=tensors)
+        if architecture is not None:
+            config = read_config(part) | {"architectures": [architecture]}
+            text = json.dumps(config, indent=2) + "\n"
+            (part / "config.json").write_text(text, encoding="utf-8")
         tokenizer.save_pretrained(part)
 
 

@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 from torch import Tensor
@@ -153,10 +153,7 @@ def write_medusa(
         )
         raise InputError(f"these heads {has}, which the dialect {dialect} can't express")
     if heads.token_map is not None and dialect != "vllm":
-        raise InputError(
-            f"these heads know a part of the vocabulary (token_map), which the dialect {dialect} "
-            "can't express"
-        )
+        raise _truncated(dialect)
     shared = dialect == "vllm" and _have_one_lm_head(heads)
     if dialect == "v0.1" and not pickled and heads.lm_heads is not None:
         # Safetensors takes no tensors that share memory.
@@ -179,34 +176,50 @@ def write_medusa(
 
 
 def write_merged(
-    heads: MedusaWeights, folder: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase
+    heads: MedusaWeights,
+    folder: Path,
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    dialect: Literal["merged", "modelopt"] = "merged",
 ) -> None:
-    """Write a whole model together with its heads, in the model's precision (dialect merged).
-    Programs without Medusa load the bare model from it.
+    """Write a whole model together with its heads, in the model's precision. Programs without
+    Medusa load the bare model from it.
 
-    Raises InputError for heads without their own lm_heads: the dialect can't share the model's.
+    Raises InputError for heads without their own lm_heads of the whole vocabulary: these dialects
+    know no others.
     """
     if heads.lm_heads is None:
-        raise InputError("these heads share the target's lm_head, which merged can't express")
+        raise InputError(f"these heads share the target's lm_head, which {dialect} can't express")
+    if heads.token_map is not None:
+        raise _truncated(dialect)
+    prefix = "medusa_head" if dialect == "merged" else "medusa_heads"
     tensors = {
-        f"medusa_head.{name}": tensor.to(model.dtype, copy=True)  # a copy: no shared storage
+        f"{prefix}.{name}": tensor.to(model.dtype, copy=True)  # a copy: no shared storage
         for i in range(heads.heads)
         for name, tensor in _named(heads, i, "v0.1")
     }
+    sizes: dict[str, Any] = {
+        "medusa_num_heads": heads.heads,
+        "medusa_num_layers": heads.layers,
+    }
+    architecture = None
+    if dialect == "modelopt":
+        counts = {"num_medusa_heads": heads.heads, "num_medusa_layers": heads.layers}
+        sizes, architecture = {"medusa": counts}, f"Medusa{type(model).__name__}"
     own = model.config
     model.config = copy.deepcopy(own)
-    model.config.update(
-        {
-            "medusa_num_heads": heads.heads,
-            "medusa_num_layers": heads.layers,
-            "medusa_accuracy": heads.accuracy,
-            CHOICES: heads.choices,
-        }
-    )
+    model.config.update(sizes | {"medusa_accuracy": heads.accuracy, CHOICES: heads.choices})
     try:
-        write_model(folder, model, tokenizer, tensors)
+        write_model(folder, model, tokenizer, tensors, architecture)
     finally:
         model.config = own
+
+
+def _truncated(dialect: MedusaDialect) -> InputError:
+    return InputError(
+        f"these heads know a part of the vocabulary (token_map), which the dialect {dialect} can't "
+        "express"
+    )
 
 
 def _named(heads: MedusaWeights, i: int, dialect: MedusaDialect) -> list[tuple[str, Tensor]]:

@@ -149,6 +149,19 @@ class BatchCache:
 
         return rows_of_layers(self._stores, of, self._dtype, self._quantizer)
 
+    def reserve(self, rows: int) -> None:
+        """Make room for `rows` rows in all of each sequence."""
+        for index, store in enumerate(self._stores):
+            capacity = store.shape[-2]
+            if rows > capacity:
+                grown = store.new_zeros(*store.shape[:-2], rows + rows // 2, store.shape[-1])
+                grown[..., :capacity, :] = store
+                self._stores[index] = grown
+
+    def select(self, sequences: Tensor) -> None:
+        """Drop all but these sequences."""
+        self._stores = [store.index_select(2, sequences) for store in self._stores]
+
 
 class TreeCache(Cache):
     """A `transformers` cache for batch size 1 that appends, selects and truncates rows in place;

@@ -13,11 +13,11 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 
 import torch
-from transformers import DynamicCache, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from decoding.errors import InputError
 from decoding.model.architecture import context_of
-from decoding.model.recurrent import cache_argument
+from decoding.model.lean import LeanForward
 from decoding.params import Params
 from decoding.tokenizing.reasoning import CLOSE, OPEN, Reasoning
 from decoding.tokenizing.stopping import eos_ids
@@ -27,6 +27,7 @@ from decoding.training.conversations import rendered, special_ids, vocabulary_di
 from decoding.training.data import Record, digest
 from decoding.training.features import target_digest
 from decoding.training.log import Progress
+from decoding.training.passes import LeanPasses, Passes, lean_forward_of
 from decoding.verification.sampling import probabilities
 
 
@@ -38,9 +39,11 @@ def generate(
     params: Params,
     generator: torch.Generator | None = None,
     report_tokens: Callable[[int], None] = lambda tokens: None,
+    lean: LeanForward | None = None,
 ) -> list[list[int]]:
     """Continue a batch of prompts (left-padded); EOS ids end an answer and are part of it. Calls
-    `report_tokens` after each pass with the number of tokens so far.
+    `report_tokens` after each pass with the number of tokens so far. `lean`: see
+    `lean_forward_of`.
 
     Finished rows are removed from the batch whenever half of it is finished.
     """
@@ -48,17 +51,14 @@ def generate(
     ids = torch.tensor([[0] * (width - len(p)) + p for p in prompts], device=device)
     mask = torch.tensor([[0] * (width - len(p)) + [1] * len(p) for p in prompts], device=device)
     positions = (mask.cumsum(-1) - 1).clamp(min=0)
-    cache = DynamicCache(config=model.config)
-    given = {cache_argument(model): cache}
+    run = Passes(model) if lean is None else LeanPasses(model, lean)
     rows = list(range(len(prompts)))
     answers: list[list[int]] = [[] for _ in prompts]
     open_rows = set(rows)
     limit = context_of(model.config.get_text_config(decoder=True))
     sampling = params.sampling
     for _ in range(params.max_new_tokens):
-        logits = model(
-            input_ids=ids, attention_mask=mask, position_ids=positions, logits_to_keep=1, **given
-        ).logits[:, -1]  # fmt: skip
+        logits = run(ids, mask, positions)
         if sampling.greedy:
             chosen = logits.argmax(-1, keepdim=True)
         else:
@@ -76,7 +76,7 @@ def generate(
                 [i for i, row in enumerate(rows) if row in open_rows], device=device
             )
             rows = [row for row in rows if row in open_rows]
-            cache.batch_select_indices(keep)
+            run.keep(keep)
             chosen, mask, positions = chosen[keep], mask[keep], positions[keep]
         ids = chosen
         # Rows that reached the context go on unread, without positions that the model has not.
@@ -93,9 +93,10 @@ def answer(
     generator: torch.Generator | None = None,
     reasoning: Reasoning = "keep",
     report_tokens: Callable[[int], None] = lambda tokens: None,
+    lean: LeanForward | None = None,
 ) -> list[Record]:
     """Answer all open user turns of a batch of conversations, one turn after the other. Calls
-    `report_tokens` as `generate` does.
+    `report_tokens` and takes `lean` as `generate` does.
 
     A conversation ends early if an answer was cut off (finish_reason "length") or a turn does not
     fit in the context: a first prompt without room stays unanswered. With `reasoning` dropped an
@@ -138,7 +139,8 @@ def answer(
         if not batch:
             break
         unanswered = [(record, turns) for record, turns, *_ in batch]
-        answers = generate(model, [ids for *_, ids in batch], eos, params, generator, report_all)
+        prompts = [ids for *_, ids in batch]
+        answers = generate(model, prompts, eos, params, generator, report_all, lean)
         earlier += sum(map(len, answers))
         for (record, _, messages, prompt), ids in zip(batch, answers, strict=True):
             text = tokenizer.decode([token for token in ids if token not in special])
@@ -169,11 +171,13 @@ def distill(
     batch_size: int = 64,
     seed: int = 0,
     reasoning: Reasoning = "keep",
+    template: str = "",
 ) -> int:
     """Answer each conversation's open turns in order, and append the answers to `out` batch by
     batch; returns the number of records in it.
 
-    Prompts of similar length share a batch, so the output is sorted by length. Raises InputError if
+    Prompts of similar length share a batch, so the output is sorted by length. `template` is the
+    tokenizer's chat template if that is not its own. Raises InputError if
     `out` holds anything but the first of the same answers, and then does not change it; and for
     penalties, which do not act here.
     """
@@ -187,6 +191,7 @@ def distill(
     made += [batch_size, seed] if temperature else []
     made += [top_p] if top_p < 1 else []
     made += [sampling.top_k, sampling.min_p] if sampling.top_k or sampling.min_p else []
+    made += [template] if template else []
     made_by = digest(made + ([reasoning] if reasoning == "drop" else []))
     lines = lines_so_far(out, made_by, len(open_turns))
     whole = len(lines) == len(open_turns)
@@ -194,13 +199,14 @@ def distill(
     keep_only(out, lines[:first])
     marks = {"vocabulary": vocabulary_digest(tokenizer), "made_by": made_by}
     progress = Progress(first, len(open_turns))
-    with out.open("a", encoding="utf-8") as file:
+    with lean_forward_of(model) as lean, out.open("a", encoding="utf-8") as file:
         for start in range(first, len(open_turns), batch_size):
             generator = torch.Generator(model.device).manual_seed(seed * 1_000_003 + start)
             batch = open_turns[start : start + batch_size]
             answered = answer(
-                model, tokenizer, batch, params, generator, reasoning, progress.report_unfinished
-            )
+                model, tokenizer, batch, params, generator, reasoning, progress.report_unfinished,
+                lean,
+            )  # fmt: skip
             file.write("".join(json.dumps(record | marks) + "\n" for record in answered))
             file.flush()
             progress.add(len(batch), sum(record["tokens"] for record in answered))

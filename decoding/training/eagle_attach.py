@@ -1,4 +1,4 @@
-"""Makes untrained EAGLE heads for a target of any architecture."""
+"""Makes untrained EAGLE heads for a target of any architecture, and changes trained ones."""
 
 from __future__ import annotations
 
@@ -30,8 +30,12 @@ def frequent_tokens(
     end-of-sequence tokens), sorted, int64 [count]; None if that is the whole vocabulary.
 
     The rest is filled up with ids that never occur, the lowest first. Raises InputError if `count`
-    is too small for the end-of-sequence tokens."""
-    if count >= vocab:
+    is too small for the end-of-sequence tokens, or larger than the vocabulary."""
+    if count > vocab:
+        raise ParameterError(
+            "draft_vocab", f" {count}: the target has {vocab} tokens, give as many for all, or less"
+        )
+    if count == vocab:
         return None
     if count <= len(set(always)):
         raise InputError(f"a draft vocabulary of {count} tokens: more are needed to end an answer")
@@ -82,8 +86,7 @@ def attach_eagle(
         chosen = (
             default_aux_layers(layers) if aux_layers is None else tuple(sorted(set(aux_layers)))
         )
-        if not chosen or not all(0 <= layer < layers for layer in chosen):
-            raise InputError(f"aux layers {list(chosen)}: the target has layers 0 to {layers - 1}")
+        _require_layers(chosen, target)
     if draft_vocab is not None and version == "eagle1":
         raise InputError("EAGLE-1 asks the target's own lm_head: it has no draft vocabulary")
     if width is not None and (width > hidden or width % heads):
@@ -134,25 +137,63 @@ def with_draft_vocabulary(
     weights: EagleWeights, target: PreTrainedModel, draft_vocab: Tensor | None
 ) -> EagleWeights:
     """An EAGLE-3 head that knows the target's ids `draft_vocab` int64 [n] (None: all) instead. Its
-    lm_head keeps the rows of tokens that both know; the others are the target's. Raises
-    InputError."""
+    lm_head keeps the rows of tokens that both know; the others are the target's or, in a head of
+    another width, what the linear map that fits the known rows best makes of them. Raises
+    InputError for EAGLE-1."""
     config, tensors = weights.config, dict(weights.tensors)
-    rows = scaled_lm_head(target).clone()
     if config.version == "eagle1":
         raise InputError("EAGLE-1 asks the target's own lm_head: it has no draft vocabulary")
-    if rows.shape[1] != config.hidden:
-        raise InputError(
-            f"the head is {config.hidden} wide, the target {rows.shape[1]}: the rows of new tokens "
-            "can't come from it, leave its draft vocabulary as it is"
-        )
+    rows = scaled_lm_head(target).clone()
     lm_head = tensors["lm_head.weight"]
-    known = torch.arange(len(lm_head)) + tensors.pop("d2t", torch.zeros((), dtype=torch.long))
+    known = known_tokens(weights)
+    tensors.pop("d2t", None)
+    if rows.shape[1] != config.hidden:
+        rows = rows @ _best_map(rows[known], lm_head.float())
     rows[known] = lm_head.float()
     if draft_vocab is not None:
         rows = rows[draft_vocab]
         tensors["d2t"] = draft_vocab - torch.arange(len(draft_vocab))
     tensors["lm_head.weight"] = rows.to(lm_head.dtype)
     return replace(weights, config=replace(config, draft_vocab=len(rows)), tensors=tensors)
+
+
+def known_tokens(weights: EagleWeights) -> Tensor:
+    """The target's id of each row of an EAGLE-3 head's lm_head, int64 [rows]."""
+    offsets = weights.tensors.get("d2t", torch.zeros((), dtype=torch.long))
+    return torch.arange(weights.config.draft_vocab) + offsets
+
+
+def with_aux_layers(
+    weights: EagleWeights, target: PreTrainedModel, aux_layers: Sequence[int]
+) -> EagleWeights:
+    """An EAGLE-3 head that reads the inputs of other layers, as many as before: what it does with
+    each place stays. Raises InputError."""
+    before, chosen = weights.config.aux_layers, tuple(sorted(set(aux_layers)))
+    _require_layers(chosen, target)
+    if len(chosen) != len(before):
+        raise InputError(
+            f"aux layers {list(chosen)}: the head reads layers {list(before)}, give as many"
+        )
+    return replace(weights, config=replace(weights.config, aux_layers=chosen))
+
+
+def _require_layers(chosen: Sequence[int], target: PreTrainedModel) -> None:
+    layers = int(target.config.get_text_config(decoder=True).num_hidden_layers)
+    if not chosen or not all(0 <= layer < layers for layer in chosen):
+        raise InputError(f"aux layers {list(chosen)}: the target has layers 0 to {layers - 1}")
+
+
+def without_fc_bias(weights: EagleWeights) -> EagleWeights:
+    """An EAGLE-1 head without the bias in fc."""
+    tensors = {name: tensor for name, tensor in weights.tensors.items() if name != "fc.bias"}
+    return replace(weights, config=replace(weights.config, fc_bias=False), tensors=tensors)
+
+
+def _best_map(rows: Tensor, others: Tensor) -> Tensor:
+    """The least-squares solution [H, h] of rows [n, H] @ map = others [n, h], the smallest one if
+    there are several."""
+    inverse: Tensor = torch.linalg.pinv(rows.T @ rows, hermitian=True)
+    return inverse @ (rows.T @ others)
 
 
 def _principal(rows: Tensor, count: int) -> Tensor:

@@ -1,4 +1,4 @@
-"""Makes untrained Medusa heads for a target of any architecture."""
+"""Makes untrained Medusa heads for a target of any architecture, and changes trained ones."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from decoding.checkpoints.medusa import MedusaWeights
+from decoding.errors import ParameterError
 from decoding.model.target import scaled_lm_head
 
 
@@ -21,6 +22,49 @@ def attach_medusa(
         torch.zeros(heads, layers, hidden, hidden),
         torch.zeros(heads, layers, hidden),
         copies_of_lm_head(target, heads) if own_lm_heads else None,
+    )
+
+
+def continue_medusa(
+    weights: MedusaWeights,
+    target: PreTrainedModel,
+    heads: int | None = None,
+    layers: int | None = None,
+    own_lm_heads: bool = False,
+) -> MedusaWeights:
+    """The same heads with the whole vocabulary, or `heads` of them (the first ones, or untrained
+    ones behind them), of `layers` residual blocks (further ones change nothing yet; None: as they
+    have). With `own_lm_heads` each has a copy of the lm_head that they shared. Raises InputError
+    if there are more layers already.
+    """
+    count, depth = heads or weights.heads, layers or weights.layers
+    if depth < weights.layers:
+        raise ParameterError(
+            "layers", f" {depth}: these heads have {weights.layers} each, give as many or more"
+        )
+    kept = min(count, weights.heads)
+
+    def grown(old: Tensor) -> Tensor:
+        new = old.new_zeros(count, depth, *old.shape[2:])
+        new[:kept, : weights.layers] = old[:kept]
+        return new
+
+    lm_heads = weights.lm_heads
+    if lm_heads is not None and (count > kept or weights.token_map is not None):
+        known = slice(None) if weights.token_map is None else weights.token_map.long()
+        own, lm_heads = lm_heads, copies_of_lm_head(target, count, lm_heads.dtype).clone()
+        lm_heads[:kept, known] = own[:kept]
+    elif lm_heads is not None:
+        lm_heads = lm_heads[:kept]
+    elif own_lm_heads:
+        lm_heads = copies_of_lm_head(target, count, weights.weights.dtype)
+    return MedusaWeights(
+        "v2" if lm_heads is None else "v0.1",
+        grown(weights.weights),
+        grown(weights.biases),
+        lm_heads,
+        accuracy=weights.accuracy[:count] if count == kept else (),
+        choices=weights.choices if count == weights.heads else (),
     )
 
 

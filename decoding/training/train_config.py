@@ -14,6 +14,8 @@ from decoding.errors import ParameterError
 from decoding.json_text import parse_json
 from decoding.training.losses import Loss
 
+WARMUP = 0.05  # share of the steps
+
 
 def checkpoints(work: Path) -> dict[int, Path]:
     """The complete checkpoints in a Trainer's folder, by their steps. Interrupted ones lack the
@@ -43,7 +45,8 @@ class TrainConfig:
     """Length and learning rates. `steps` 0 means whole epochs, `target_lr` 0 a frozen target, and
     `muon_lr` 0 only AdamW. `loss` None is the published one: ce for Medusa, kl for others. `qat`:
     the precision of fake quantization. `shard`: each process holds a part of what is trained.
-    `tensorboard`: the folder for its event files. `stage`: which one of several, such as `1 of 2`.
+    `warmup`: steps in which the rates rise, or below 1 their share of all. `tensorboard`: the
+    folder for its event files. `stage`: which one of several, such as `1 of 2`.
     """
 
     steps: int = 0
@@ -53,7 +56,7 @@ class TrainConfig:
     muon_lr: float = 0.0
     batch_size: int = 8
     accumulate: int = 1
-    warmup: float = 0.05
+    warmup: float = WARMUP
     evaluate_every: int = 200
     seed: int = 0
     qat: Precision | None = None
@@ -83,6 +86,16 @@ class TrainConfig:
                 "batch_size",
                 f" {self.batch_size}: there are only {conversations} conversations for {processes} "
                 "processes to share, give a smaller batch",
+            )
+
+    def require_steps_after_warmup(self, conversations: int) -> None:
+        """Raise InputError if a run over so many conversations would end while its rates rise."""
+        steps = self.total_steps(conversations)
+        if self.warmup >= max(steps, 1) and self.warmup > 1:
+            raise ParameterError(
+                "warmup",
+                f" {self.warmup:g}: the training has only {steps} steps, give fewer or a share "
+                "below 1",
             )
 
     def arguments(self, work: Path, device: torch.device, **more: Any) -> TrainingArguments:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from app.cli.heads.recipe import RecipeFile, given_options, write_recipe
-from app.cli.heads.target import load
+from app.cli.heads.target import load, use_threads
 from app.cli.heads.training_data import requests_of
 from app.cli.heads.training_job import (
     KindOptions,
@@ -39,6 +39,11 @@ heads = typer.Typer(
 
 Target = Annotated[str, text(help="Folder or hub id of the target.")]
 Device = Annotated[str, text(help="auto, cpu, cuda, cuda:N or mps.")]
+Template = Annotated[
+    str | None,
+    file("--chat-template", help="Chat template (Jinja) instead of the target's own."),
+]
+Threads = Annotated[str, text(help="Number of torch threads on a CPU, or auto (default).")]
 HIGHEST_SEED = 2**32 - 1  # the Trainer's, of all
 
 
@@ -49,6 +54,16 @@ def _seed(seed: int) -> int:
     return seed
 
 
+def _count(threads: str) -> int | None:
+    """The number given to --threads; None: automatic. Raises InputError."""
+    from app.config.settings import MAX_THREADS
+    from app.text.numbers import whole_number
+
+    if threads == "auto" or (count := whole_number(threads, MAX_THREADS)):
+        return None if threads == "auto" else count
+    raise InputError(f"--threads '{threads:.20}': give auto or a number from 1 to {MAX_THREADS}")
+
+
 random_seed = partial(integer, min=0, callback=_seed)
 DRAFTER = "Folder of Medusa heads, an EAGLE head (any dialect) or a draft model."
 HeadsDir = Annotated[Path, folder("--heads", help=DRAFTER)]
@@ -57,7 +72,7 @@ EXPORTED = "Folder of Medusa heads or an EAGLE head (any dialect)."
 MIXED = "FILE:2 repeats it, FILE:0.5 takes half of it."
 LONGEST = "Longest answer in tokens."
 # Bounds that the help shows, whole numbers where possible. Without them inf would be accepted.
-MOST_EPOCHS = MOST_SECONDS = 1_000_000
+MOST_EPOCHS = MOST_SECONDS = MOST_STEPS = 1_000_000
 HIGHEST_RATE = 10
 HOTTEST = 2  # as in other commands
 
@@ -68,6 +83,7 @@ KIND_NAMES = {
     "eagle3": "EAGLE-3",
     "draft": "draft models",
 }
+HELD = {"medusa": "Medusa heads", "eagle": "an EAGLE head", "draft": "a draft model"}
 
 
 def _refuse_others(context: typer.Context, kind: str, **kinds: tuple[str, ...]) -> None:
@@ -77,6 +93,18 @@ def _refuse_others(context: typer.Context, kind: str, **kinds: tuple[str, ...]) 
         if not kind.startswith(others):
             names = " and ".join(KIND_NAMES[other] for other in others)
             raise InputError(f"{option} is for {names}, not for {KIND_NAMES[kind]}: leave it out")
+
+
+def _refuse_kept(given: Mapping[str, str], kind: str, start: Path) -> None:
+    """Raise InputError unless `start` holds heads of this kind, and for options of what they
+    keep."""
+    found = _kind_of(start)
+    if not kind.startswith(found):
+        raise InputError(f"{start} holds {HELD[found]}, convert {kind} can't go on from that")
+    kept = ("width", "mlp", "seed") + (() if kind == "medusa" else ("layers",))
+    for name, option in given.items():
+        if name in kept:
+            raise InputError(f"{option} is for untrained heads, not for --from: leave it out")
 
 
 def _refuse_idle(given: Mapping[str, str], joint: bool, max_steps: int) -> None:
@@ -158,7 +186,17 @@ def convert(
     ],
     target: Target,
     out: Annotated[Path, folder(help="Folder for the new heads.")],
-    count: Annotated[int, integer("--heads", min=1, max=16, help="Medusa: how many.")] = 4,
+    start: Annotated[
+        Path | None,
+        folder(
+            "--from",
+            help="Medusa and EAGLE: begin with the heads in this folder (any dialect), whoever "
+            "trained them.",
+        ),
+    ] = None,
+    count: Annotated[
+        int | None, integer("--heads", min=1, max=16, help="Medusa: how many (default 4).")
+    ] = None,
     layers: Annotated[
         int | None,
         integer(
@@ -190,6 +228,7 @@ def convert(
     data: Annotated[
         list[str] | None, file(help="EAGLE-3: conversations to count the tokens of.")
     ] = None,
+    chat_template: Template = None,
     aux_layers: Annotated[
         str | None,
         text(
@@ -203,26 +242,40 @@ def convert(
     device: Device = "cpu",
     recipe: RecipeFile = None,
 ) -> None:
-    """Make untrained heads for a target, or cut a small draft model out of it."""
+    """Make untrained heads for a target, or cut a small draft model out of it.
+
+    With --from, heads that were trained elsewhere take the place of untrained ones.
+    """
     _refuse_others(
         context,
         kind,
+        start=("medusa", "eagle"),
         layers=("medusa", "eagle3", "draft"),
         **dict.fromkeys(("count", "own_lm_heads"), ("medusa",)),
-        **dict.fromkeys(("draft_vocab", "data", "aux_layers"), ("eagle3",)),
+        **dict.fromkeys(("draft_vocab", "data", "chat_template", "aux_layers"), ("eagle3",)),
         width=("eagle3", "draft"),
         mlp=("eagle", "draft"),
         no_fc_bias=("eagle1",),
         seed=("eagle",),
     )
     given = given_options(context)
-    if "data" in given and draft_vocab is None:
-        raise InputError(f"{given['data']} is for --draft-vocab: give both, or leave it out")
+    for name in ("data", "chat_template"):
+        if name in given and draft_vocab is None:
+            raise InputError(f"{given[name]} is for --draft-vocab: give both, or leave it out")
+    if start is not None:
+        _refuse_kept(given, kind, start)
     refuse_existing(out)
-    if kind == "medusa":
+    if kind == "medusa" and start is not None:
+        from app.cli.heads.medusa import continue_from as continue_medusa_from
+
+        continue_medusa_from(
+            start, target, out,
+            heads=count, layers=layers, own_lm_heads=own_lm_heads, device=device,
+        )  # fmt: skip
+    elif kind == "medusa":
         from app.cli.heads.medusa import NewHeads, attach_to
 
-        heads = NewHeads(count=count, layers=layers or 1, own_lm_heads=own_lm_heads)
+        heads = NewHeads(count=count or 4, layers=layers or 1, own_lm_heads=own_lm_heads)
         attach_to(target, out, heads, device=device)
     elif kind == "draft":
         from app.cli.heads.draft import NewDraft
@@ -231,14 +284,18 @@ def convert(
         draft = NewDraft(layers=layers or 2, width=width, mlp=mlp)
         cut_from(target, out, draft, device=device)
     else:
-        from app.cli.heads.eagle import NewHead
+        from app.cli.heads.eagle import NewHead, continue_from
         from app.cli.heads.eagle import attach_to as attach_eagle_to
 
         head = NewHead(
             kind=kind, layers=layers or 1, width=width, mlp=mlp, draft_vocab=draft_vocab,
             data=data or [], aux_layers=aux_layers, fc_bias=not no_fc_bias,
+            template=chat_template,
         )  # fmt: skip
-        attach_eagle_to(target, out, head, seed=seed, device=device)
+        if start is None:
+            attach_eagle_to(target, out, head, seed=seed, device=device)
+        else:
+            continue_from(start, target, out, head, device=device)
     write_recipe(context, out)
 
 
@@ -262,6 +319,10 @@ def distill(
     concurrency: Annotated[
         int, integer(min=1, max=1024, help="Prompts at a time for --server.")
     ] = 16,
+    system: Annotated[
+        str | None, text(help="System message, for prompts that have none of their own.")
+    ] = None,
+    chat_template: Template = None,
     max_new_tokens: Annotated[int, integer(min=1, help=LONGEST)] = 256,
     temperature: Annotated[
         float, number(min=0, max=HOTTEST, help="Of the answers; 0: greedy.")
@@ -278,6 +339,7 @@ def distill(
     seed: Annotated[
         int, random_seed(help="Random seed of the answers at a temperature above 0.")
     ] = 0,
+    threads: Threads = "auto",
     device: Device = "auto",
     recipe: RecipeFile = None,
 ) -> None:
@@ -290,7 +352,10 @@ def distill(
         target = None  # a recipe's, for other commands
     if (target is None) == (server is None):
         raise InputError("give --target, or --server URL")
-    here, there = ("batch_size", "device"), ("server_model", "concurrency")
+    here, there = (
+        ("batch_size", "chat_template", "threads", "device"),
+        ("server_model", "concurrency"),
+    )
     for name, option in given.items():
         if name in (here if server else there):
             of = "--target" if server else "--server"
@@ -300,12 +365,13 @@ def distill(
     if out.is_dir():
         raise InputError(f"--out {out} is a folder: give a file")
     require_place(out.parent)
+    from app.cli.prompts import opening
     from decoding.training.answer_file import statistics
 
     requests = requests_of(prompts)
     if any(request.input_ids for request in requests):
         raise InputError("--prompts: heads distill answers text, not input_ids")
-    conversations = [(list(request.history), list(request.turns)) for request in requests]
+    conversations = [(opening(request, system), list(request.turns)) for request in requests]
 
     def how_to_continue() -> str:
         written = out.is_file() and out.stat().st_size
@@ -315,11 +381,13 @@ def distill(
     if target is not None:
         from decoding.training.distill import distill as write_answers
 
-        model, tokenizer = load(target, device, chats=True)
+        use_threads(_count(threads))
+        model, tokenizer = load(target, device, chats=True, template=chat_template)
         with _writing_to(out, how_to_continue):
             done = write_answers(
                 model, tokenizer, conversations, out, params,
                 batch_size=batch_size, seed=seed, reasoning=reasoning,
+                template=str(tokenizer.chat_template) if chat_template else "",
             )  # fmt: skip
     elif server is not None:
         from app.cli.heads.server_answers import distill_from
@@ -429,6 +497,14 @@ def train(
             help="Train the layers' matrices with Muon, at this rate (such as 0.006); 0: AdamW.",
         ),
     ] = 0,
+    warmup: Annotated[
+        float,
+        number(
+            min=0,
+            max=MOST_STEPS,
+            help="Steps in which the learning rate rises to that; below 1: their share of all.",
+        ),
+    ] = 0.05,
     target_lr: Annotated[
         float, number(min=1e-9, max=HIGHEST_RATE, help="Learning rate of the target with --joint.")
     ] = 2e-5,
@@ -436,6 +512,7 @@ def train(
     accumulate: Annotated[
         int, integer(min=1, help="Batches per optimizer step (gradient accumulation).")
     ] = 1,
+    chat_template: Template = None,
     length: Annotated[int, integer(min=8, help="Cut conversations at this many tokens.")] = 1024,
     evaluate_every: Annotated[
         int, integer(min=1, help="Steps between evaluations, each with a checkpoint.")
@@ -454,6 +531,7 @@ def train(
     seed: Annotated[
         int, random_seed(help="Random seed of the order of the data, and of EAGLE-1's noise.")
     ] = 0,
+    threads: Threads = "auto",
     device: Device = "auto",
     recipe: RecipeFile = None,
 ) -> None:
@@ -465,6 +543,8 @@ def train(
     """
     from decoding.training.train_config import TrainConfig
 
+    if warmup > 1 and not warmup.is_integer():
+        raise InputError(f"--warmup {warmup:g}: give a number of steps, or a share below 1")
     kind = _kind_of(heads)
     _refuse_others(
         context,
@@ -476,14 +556,15 @@ def train(
     config = TrainConfig(
         steps=max_steps, epochs=epochs, batch_size=batch_size, accumulate=accumulate,
         target_lr=target_lr if joint else 0.0, muon_lr=muon_lr, loss=loss, qat=qat, shard=shard,
-        evaluate_every=evaluate_every, tensorboard=tensorboard, seed=seed,
+        warmup=warmup, evaluate_every=evaluate_every, tensorboard=tensorboard, seed=seed,
     )  # fmt: skip
     job = TrainingJob(
         target=target, heads=heads, kind=kind, out=out,
         data=TrainingData(
             files=data, held_out=held_out, length=length, features=features, offline=offline
         ),
-        config=config, lr=lr, resume=resume, device=device,
+        config=config, lr=lr, resume=resume, device=device, template=chat_template,
+        threads=_count(threads),
         of_kind=KindOptions(joint=joint, unroll=unroll, draft_vocab=draft_vocab),
     )  # fmt: skip
     _require_possible(job)
@@ -601,6 +682,7 @@ def evaluate(
         tuple[Path, Path] | None,
         typer.Option(help="Instead of --heads: compare two drafters on the same prompts."),
     ] = None,
+    chat_template: Template = None,
     max_new_tokens: Annotated[int, integer(min=2, help=LONGEST)] = 128,
     medusa_choices: Annotated[
         str | None, text(help="Medusa's tree of head ranks: name, JSON or file (default: small).")
@@ -633,6 +715,7 @@ def evaluate(
         float,
         number(min=1, max=MOST_SECONDS, help="Time for --write-settings, roughly."),
     ] = 180,
+    threads: Threads = "auto",
     device: Device = "auto",
     as_json: Annotated[bool, switch("--json", help="Print one JSON document.")] = False,
 ) -> None:
@@ -669,6 +752,7 @@ def evaluate(
 
     task = Task(
         target=target, prompts=prompts, params=params, medusa_choices=medusa_choices, seed=seed,
-        device=device, search=seconds if write_settings else None,
+        device=device, template=chat_template, threads=_count(threads),
+        search=seconds if write_settings else None,
     )  # fmt: skip
     print_evaluation(task, given, as_json)

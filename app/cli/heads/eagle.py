@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -16,7 +16,7 @@ from app.cli.heads.training_data import records_of
 from app.cli.heads.training_job import TrainingJob
 from app.cli.terminal import say
 from app.text.numbers import whole_number
-from decoding.checkpoints.eagle import EagleWeights, writable_dialect
+from decoding.checkpoints.eagle import EagleConfig, EagleWeights, writable_dialect
 from decoding.checkpoints.eagle_read import read_eagle
 from decoding.drafters.eagle import Eagle, drafting_head
 from decoding.errors import InputError
@@ -24,7 +24,14 @@ from decoding.model.target import Target
 from decoding.tokenizing.stopping import eos_ids
 from decoding.training.conversations import Conversations
 from decoding.training.eagle import EagleReport, train_eagle
-from decoding.training.eagle_attach import attach_eagle, frequent_tokens, with_draft_vocabulary
+from decoding.training.eagle_attach import (
+    attach_eagle,
+    frequent_tokens,
+    known_tokens,
+    with_aux_layers,
+    with_draft_vocabulary,
+    without_fc_bias,
+)
 from decoding.training.eagle_model import STEPS
 from decoding.training.processes import is_first_process
 
@@ -47,23 +54,59 @@ class NewHead:
     data: list[str]
     aux_layers: str | None
     fc_bias: bool
+    template: str | None  # of --chat-template
 
 
 def attach_to(target: str, out: Path, new: NewHead, *, seed: int, device: str) -> None:
-    model, tokenizer = load(target, device)
+    model, tokenizer = load(target, device, template=new.template)
     draft_tokens = None
     if new.draft_vocab is not None:
-        if not new.data:
-            raise InputError("--draft-vocab needs --data: conversations to count the tokens in")
         draft_tokens = _vocabulary(model, tokenizer, new.data, new.draft_vocab)
     weights = attach_eagle(
         model, new.kind, draft_tokens, _layers(new.aux_layers),
         own_layers=new.layers, width=new.width, mlp=new.mlp, fc_bias=new.fc_bias, seed=seed,
     )  # fmt: skip
     weights.save_pretrained(out, target)
-    config = weights.config
+    say(f"{new.kind} head for {target} in {out}: {_in_words(weights.config)}")
+
+
+def continue_from(old: Path, target: str, out: Path, new: NewHead, *, device: str) -> None:
+    """Write the head in `old` with another draft vocabulary, other layers to read or no bias in fc,
+    where `new` asks for these. Raises InputError."""
+    model, tokenizer = load(target, device, template=new.template)
+    layers, shape = _layers(new.aux_layers), target_shape(model)
+    if layers is not None:  # then those that it read until now need not be in this target
+        shape = replace(shape, layers=_MOST_LAYERS)
+    weights = read_eagle(old, shape)
+    if (version := weights.config.version) != new.kind:
+        name = version.replace("eagle", "EAGLE-")
+        raise InputError(f"{old} holds an {name} head: give convert {version}")
+    notes = list(weights.notes)
+    if layers is not None:
+        notes = [note for note in notes if "aux layers" not in note]
+        weights = with_aux_layers(weights, model, layers)
+    lines = [f"{old}: {note}" for note in notes]
+    if not new.fc_bias and weights.config.fc_bias:
+        weights = without_fc_bias(weights)
+        lines.append("its bias in fc was left out")
+    if new.draft_vocab is not None:
+        draft_tokens = _vocabulary(model, tokenizer, new.data, new.draft_vocab)
+        before = set(known_tokens(weights).tolist())
+        weights = with_draft_vocabulary(weights, model, draft_tokens)
+        after = known_tokens(weights).tolist()
+        kept = sum(token in before for token in after)
+        lines.append(
+            f"{kept:,} tokens of its draft vocabulary kept, {len(after) - kept:,} new ones"
+        )
+    weights.save_pretrained(out, target)
+    for line in lines:
+        say(line)
+    say(f"{version} head of {old} for {target} in {out}: {_in_words(weights.config)}")
+
+
+def _in_words(config: EagleConfig) -> str:
     reads = f", reads the inputs of layers {list(config.aux_layers)}" if config.aux_layers else ""
-    say(f"{new.kind} head for {target} in {out}: {config.draft_vocab} tokens{reads}")
+    return f"{config.draft_vocab} tokens{reads}"
 
 
 def train_on(job: TrainingJob) -> None:
@@ -93,6 +136,8 @@ def train_on(job: TrainingJob) -> None:
 def _vocabulary(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, data: list[str], count: int
 ) -> Tensor | None:
+    if not data:
+        raise InputError("--draft-vocab needs --data: conversations to count the tokens in")
     texts = Conversations(records_of(data), tokenizer, _WHOLE)
     examples = [texts[i] for i in range(len(texts))]
     return frequent_tokens(examples, shape_of(model)[1], count, eos_ids(model, tokenizer))

@@ -51,6 +51,8 @@ class Task:
     medusa_choices: str | None = None
     seed: int = 0
     device: str = "auto"
+    template: str | None = None  # of --chat-template
+    threads: int | None = None
     search: float | None = None  # seconds to find the settings to write into the checkpoint
 
 
@@ -125,7 +127,14 @@ def evaluate(task: Task, heads: Path) -> Evaluation:
     params, choices = with_eval_settings(task.params, kind), task.medusa_choices or MEDUSA_TREE
     with progress() as say:
         models = load_models(
-            ModelOptions(task.target, {kind: str(heads)}, choices, device=task.device),
+            ModelOptions(
+                task.target,
+                {kind: str(heads)},
+                choices,
+                device=task.device,
+                chat_template=task.template,
+                threads=task.threads,
+            ),
             lambda what, part: say(f"loading {what}"),
             lanes=(LaneSpec(kind, kind),),
         )

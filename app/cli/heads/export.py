@@ -10,14 +10,22 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 import torch
-from transformers import PreTrainedModel
+from torch import nn
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from app.cli.heads.eval_settings import EAGLE_NODES, GAMMA
+from app.cli.heads.eval_settings import EAGLE_NODES, GAMMA, MEDUSA_TREE
 from app.cli.heads.provenance import sha256_of
 from app.cli.heads.target import load, shape_of, stored_precision, target_shape
 from app.cli.heads.verify import require_reader, verify
 from app.cli.terminal import print_output, say
-from app.report.engines import SGLANG, TENSORRT_LLM, VLLM, Engine, ServingConfig
+from app.report.engines import (
+    SGLANG,
+    TENSORRT_LLM,
+    TENSORRT_MEDUSA,
+    VLLM,
+    Engine,
+    ServingConfig,
+)
 from app.strategies.registry import EAGLE, EAGLE_1, MEDUSA
 from app.text.units import format_bytes
 from decoding.checkpoints.dialects import EagleDialect, MedusaDialect
@@ -25,24 +33,28 @@ from decoding.checkpoints.eagle import EagleWeights, lost_in, write_eagle
 from decoding.checkpoints.eagle_read import read_eagle
 from decoding.checkpoints.files import read_config
 from decoding.checkpoints.kind import drafter_kind
-from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa
+from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa, write_merged
 from decoding.checkpoints.quantized import precision_of
 from decoding.errors import InputError
+from decoding.training.eagle_attach import without_fc_bias
 from decoding.training.medusa_attach import copies_of_lm_head
+from decoding.trees.static import NAMED_TREES, truncate_paths
 
 D = TypeVar("D")
 CHECKSUMS = "SHA256SUMS"
+SERVED_TREE = NAMED_TREES[MEDUSA_TREE]  # where the heads name none
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
     """The dialect in which a program reads each kind of heads, None if it can't. `engine` serves
-    them, None if the program serves nothing."""
+    them, None if the program serves nothing; `medusa_engine` Medusa, where that is another one."""
 
     medusa: MedusaDialect | None = None
     eagle1: EagleDialect | None = None
     eagle3: EagleDialect | None = None
     engine: Engine | None = None
+    medusa_engine: Engine | None = None
 
 
 FORMATS: Mapping[str, Format] = MappingProxyType(
@@ -53,9 +65,10 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
         "sglang": Format(eagle1="eagle1", eagle3="eagle3", engine=SGLANG),
         "vllm": Format(medusa="vllm", eagle1="eagle1", eagle3="eagle3", engine=VLLM),
         "speculators": Format(eagle3="speculators", engine=VLLM),
-        "modelopt": Format(eagle3="modelopt"),
-        # Medusa is served by its TensorRT backend, which reads the authors' files.
-        "tensorrt-llm": Format(medusa="v0.1", eagle3="eagle3", engine=TENSORRT_LLM),
+        "modelopt": Format(medusa="modelopt", eagle3="modelopt"),
+        "tensorrt-llm": Format(
+            medusa="v0.1", eagle3="eagle3", engine=TENSORRT_LLM, medusa_engine=TENSORRT_MEDUSA
+        ),
     }
 )
 
@@ -83,16 +96,30 @@ def export(
         raise InputError(f"{heads} is a draft model, which every engine reads as it is")
     if gamma is not None and not FORMATS[to].engine:
         raise InputError(f"--gamma is for the launch command, and {to} has none: leave it out")
-    model, _ = load(target, "cpu")
+    model, tokenizer = load(target, "cpu")
     precision = None if dtype is None else getattr(torch, dtype)
-    if precision is None and FORMATS[to].engine:  # which may multiply the target's states by them
+    whole = kind == "medusa" and FORMATS[to].medusa == "modelopt"  # the target is written too
+    # An engine may multiply the target's states by them.
+    if precision is None and (whole or FORMATS[to].engine):
         precision = stored_precision(target)
-    job = _ExportJob(model, target, to, out, precision, python)
+    job = _ExportJob(model, tokenizer, target, to, out, precision, python)
+    engine = FORMATS[to].engine
     if kind == "medusa":
         weights = read_medusa(heads, *shape_of(model))
         if gamma and gamma > weights.heads:
             raise InputError(f"--gamma {gamma}: {heads} has {weights.heads} heads, a token each")
-        serving = ServingConfig(target, MEDUSA, gamma or weights.heads, source=str(out))
+        engine = FORMATS[to].medusa_engine or engine
+        longest = gamma or weights.heads
+        serving = ServingConfig(
+            target,
+            MEDUSA,
+            longest,
+            source=str(out),
+            tree=truncate_paths(weights.choices or SERVED_TREE, longest, shape_of(model)[1]),
+            layers=weights.layers,
+            model_type=model.config.model_type,
+            dtype=str(precision).removeprefix("torch."),
+        )
         dialect = _write_medusa(weights, job)
         what = f"{weights.heads} Medusa heads"
     else:
@@ -112,7 +139,6 @@ def export(
         )
         dialect = _write_eagle(head, job)
         what = "an EAGLE-1 head" if version == "eagle1" else "an EAGLE-3 head"
-    engine = FORMATS[to].engine
     launch = _launch(engine, serving) if engine else ""
     _write_card(out, what, target, to, dialect, launch)
     write_checksums(out)
@@ -123,6 +149,8 @@ def export(
         say(verify(python, dialect, out, model, target))
     if launch:
         print_output(launch)
+    elif engine:
+        say(f"no launch command: {engine.name} {engine.version} has none for this target")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,6 +159,7 @@ class _ExportJob:
     weights in `precision` (None: unchanged)."""
 
     model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase
     target: str
     to: str
     out: Path
@@ -157,7 +186,12 @@ def _write_medusa(weights: MedusaWeights, job: _ExportJob) -> str:
             biases=weights.biases.to(precision),
             lm_heads=None if lm_heads is None else lm_heads.to(precision),
         )
-    write_medusa(weights, out, dialect, job.target, pickled=job.to != "tgi")
+    if dialect == "modelopt":
+        assert precision is not None
+        nn.Module.to(job.model, precision)
+        write_merged(weights, out, job.model, job.tokenizer, dialect)
+    else:
+        write_medusa(weights, out, dialect, job.target, pickled=job.to != "tgi")
     again = read_medusa(out, *shape_of(job.model))
     for name in ("weights", "biases", "lm_heads", "token_map"):
         _require_equal(out, name, getattr(weights, name), getattr(again, name))
@@ -219,8 +253,7 @@ def _without_fc_bias(head: EagleWeights) -> EagleWeights:
             "vLLM's EAGLE-1 has no bias in fc, and this head has one: it would draft worse there; "
             "serve it with SGLang, or train one made by convert eagle1 --no-fc-bias"
         )
-    tensors = {name: tensor for name, tensor in head.tensors.items() if name != "fc.bias"}
-    return replace(head, config=replace(head.config, fc_bias=False), tensors=tensors)
+    return without_fc_bias(head)
 
 
 def _with_fc_bias(head: EagleWeights) -> EagleWeights:
@@ -234,6 +267,8 @@ def _dialect(job: _ExportJob, kind: str, dialect: D | None) -> D:
     if dialect is None:
         able = [name for name, form in FORMATS.items() if getattr(form, kind)]
         raise InputError(f"--to {job.to} has no form for {kind} heads: choose {', '.join(able)}")
+    if job.python is not None and kind == "medusa" and dialect == "modelopt":
+        raise InputError("--verify: nvidia-modelopt compares such heads as --to medusa writes them")
     if job.python is not None:
         require_reader(job.python, str(dialect))
     return dialect

@@ -19,7 +19,7 @@ from decoding.drafters.medusa_heads import MedusaHeads
 from decoding.model.target import Target
 from decoding.training.joint import train_joint
 from decoding.training.medusa import require_trainable, train_medusa
-from decoding.training.medusa_attach import attach_medusa
+from decoding.training.medusa_attach import attach_medusa, continue_medusa
 from decoding.training.processes import is_first_process
 from decoding.trees.static import NAMED_TREES, truncate_paths
 
@@ -41,6 +41,31 @@ def attach_to(target: str, out: Path, new: NewHeads, *, device: str) -> None:
     write_medusa(weights, out, weights.dialect, target)
     what = f"{pluralize(new.count, 'head')} of {pluralize(new.layers, 'layer')}"
     say(f"{what} for {target} in {out} (dialect {weights.dialect})")
+
+
+def continue_from(
+    old: Path,
+    target: str,
+    out: Path,
+    *,
+    heads: int | None,
+    layers: int | None,
+    own_lm_heads: bool,
+    device: str,
+) -> None:
+    """Write the heads in `old`, as many as asked for (None: as many as there are), with all tokens
+    of the target. Raises InputError."""
+    model, _ = load(target, device)
+    before = read_medusa(old, *shape_of(model))
+    after = continue_medusa(before, model, heads, layers, own_lm_heads)
+    after.save_pretrained(out, target)
+    if before.token_map is not None:
+        known, all_tokens = len(before.token_map), shape_of(model)[1]
+        say(f"{known:,} tokens of its lm_heads kept, {all_tokens - known:,} new ones")
+    if new := max(after.heads - before.heads, 0):
+        say(f"{pluralize(before.heads, 'head')} kept, {pluralize(new, 'new one')}")
+    what = f"{pluralize(after.heads, 'head')} of {pluralize(after.layers, 'layer')}"
+    say(f"{what} of {old} for {target} in {out} (dialect {after.dialect})")
 
 
 def train_on(job: TrainingJob) -> None:

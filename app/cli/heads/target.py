@@ -21,12 +21,12 @@ LAYERS_BEFORE = "num_hidden_layers_before"
 
 
 def load(
-    target: str, device: str, *, chats: bool = False
+    target: str, device: str, *, chats: bool = False, template: str | None = None
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """A model, in float32 on a CPU, and its tokenizer, with `chats` one that has a chat template.
-    Raises InputError."""
+    """A model, in float32 on a CPU, and its tokenizer, with `chats` one that has a chat template:
+    that of the file `template`, or its own. Raises InputError."""
     from app.config.model_options import ModelOptions
-    from app.models.chat_template import render_prompt
+    from app.models.chat_template import prepare_template, render_prompt
     from app.models.limited_process import LimitedProcess
     from app.models.loading import load_model, load_tokenizer
 
@@ -35,12 +35,13 @@ def load(
         import torch
 
         device = f"cuda:{rank}" if torch.cuda.is_available() else device
-    options = ModelOptions(target=target, device=device)
+    options = ModelOptions(target=target, device=device, chat_template=template)
     tokenizer = load_tokenizer(target, options)
+    prepare_template(tokenizer, options)
     if chats and not tokenizer.chat_template:
         raise InputError(
-            f"{target}: its tokenizer has no chat template, which questions and answers need: put "
-            "a chat_template.jinja into a copy of its folder, or train on records with 'text'"
+            f"{target}: its tokenizer has no chat template, which questions and answers need: give "
+            "one with --chat-template, or train on records with 'text'"
         )
     if tokenizer.chat_template:  # tried once: the records are rendered in this process
         render = LimitedProcess(partial(render_prompt, tokenizer))
@@ -51,6 +52,14 @@ def load(
         finally:
             render.close()
     return load_model(target, options), tokenizer
+
+
+def use_threads(threads: int | None) -> None:
+    """Set torch's threads; None leaves them to torch."""
+    if threads is not None:
+        import torch
+
+        torch.set_num_threads(threads)
 
 
 def save_model(

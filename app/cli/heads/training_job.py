@@ -22,7 +22,7 @@ from app.cli.heads.provenance import (
     same,
     words,
 )
-from app.cli.heads.target import LAYERS_BEFORE, load, save_model
+from app.cli.heads.target import LAYERS_BEFORE, load, save_model, use_threads
 from app.cli.heads.training_data import conversations_of
 from app.cli.terminal import say
 from app.text.units import format_bytes
@@ -83,6 +83,8 @@ class TrainingJob:
     lr: float | None  # of --lr; None: the default of what is trained
     resume: bool
     device: str
+    template: str | None = None  # of --chat-template
+    threads: int | None = None
 
     @property
     def serves(self) -> bool:
@@ -120,13 +122,14 @@ class TrainingJob:
         else:
             refuse_existing(self.out)
         self.config.require_shares(process_count())
+        use_threads(self.threads)
         features = self.data.features
         if self.data.offline and features:
             bare = features / BARE_TARGET
             if (bare / "config.json").is_file():  # written last
                 require_same_target(features, self.target)
-                return load(str(bare), self.device)
-        model, tokenizer = load(self.target, self.device)
+                return load(str(bare), self.device, template=self.template)
+        model, tokenizer = load(self.target, self.device, template=self.template)
         if self.config.shard:
             from decoding.training.sharding import process_mesh, shard_layers
 
@@ -152,10 +155,12 @@ class TrainingJob:
             "--heads": identity(str(self.heads)),
             "--data": contents(self.data.files),
             "--held-out": contents(self.data.held_out or []),
+            "--chat-template": contents([self.template]) if self.template else None,
             "--length": self.data.length,
             "--lr": self.lr,
             "--target-lr": c.target_lr or None,
             "--muon-lr": c.muon_lr,
+            "--warmup": c.warmup,
             "--batch-size": c.batch_size,
             "--accumulate": c.accumulate,
             "--seed": c.seed,
@@ -170,11 +175,16 @@ class TrainingJob:
         """Raise InputError if what was begun with other options is to go on. The optimizer keeps
         its rates, and a step in other data is another one."""
         from decoding.training.eagle_model import STEPS
+        from decoding.training.train_config import WARMUP
 
         begun = read_object(self.work / OPTIONS)
         if not begun:  # killed before its first step
             return
-        defaults = {"--unroll": STEPS, "--loss": "ce" if self.kind == "medusa" else "kl"}
+        defaults = {
+            "--unroll": STEPS,
+            "--warmup": WARMUP,
+            "--loss": "ce" if self.kind == "medusa" else "kl",
+        }
         for option, now in self._options().items():
             before, default = begun.get(option), defaults.get(option)
             if not same(*(default if each is None else each for each in (before, now))):
@@ -201,6 +211,7 @@ class TrainingJob:
             self.data.files, self.data.held_out, model, tokenizer, min(self.data.length, length)
         )
         self.config.require_full_batch(len(learned), process_count())
+        self.config.require_steps_after_warmup(len(learned))
         if features is None:
             return model, learned, tested, records
         from torch import nn

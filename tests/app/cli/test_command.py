@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import subprocess
@@ -21,12 +22,16 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
-def run_json(specchat: Specchat, family_folders: FamilyFolders) -> Callable[..., dict[str, Any]]:
+def run_json(
+    specchat: Specchat, family_folders: FamilyFolders, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., dict[str, Any]]:
+    monkeypatch.setattr("app.cli.terminal.PATIENCE", math.inf)
+
     def run(*arguments: str, stdin: str = "") -> dict[str, Any]:
         models = ("--target", family_folders.target, "--draft", family_folders.draft)
         done = specchat("run", "--json", *models, "--threads", "1", *arguments, stdin=stdin)
         assert done.returncode == 0, done.stderr
-        assert done.stderr == ""  # not a terminal: no progress
+        assert done.stderr == ""  # of what is short, and no terminal: no progress
         document: dict[str, Any] = json.loads(done.stdout)
         return document
 

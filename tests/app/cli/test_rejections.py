@@ -49,6 +49,17 @@ def test_the_list_and_the_shares_of_each_lane_that_drafts(
     assert "by level" in table and "by place" in table and "[medusa] not available" in table
 
 
+def test_a_lane_that_never_drafted_says_so(
+    specchat: Specchat, family_folders: FamilyFolders
+) -> None:
+    done = specchat(
+        "rejections", "--target", family_folders.target, "--draft", family_folders.draft,
+        "--prompts", "-", "--strategies", "draft", "--max-new-tokens", "8", "--gamma", "0",
+        stdin=PROMPTS,
+    )  # fmt: skip
+    assert done.returncode == 0 and done.stdout.startswith("[draft] nothing was drafted, 3 prompts")
+
+
 def test_ctrl_c_keeps_what_was_answered(
     specchat: Specchat, family_folders: FamilyFolders, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -119,6 +130,6 @@ def test_a_lane_that_breaks_leaves_the_others(
     )  # fmt: skip
     assert done.returncode == 1
     first, second = done.stdout.splitlines()[:2]
-    assert first == "[lookup] 0 of 0 tested drafts rejected, 0 prompts"
+    assert first == "[lookup] nothing was drafted, 0 prompts"
     assert second == "failed: RuntimeError: out of order"
     assert "[draft]" in done.stdout and "by level" in done.stdout

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from app.report.engines import ENGINES, MAX_NGRAM, ServingConfig
+from app.report.engines import ENGINES, MAX_NGRAM, TENSORRT_MEDUSA, ServingConfig
 from app.strategies.registry import DRAFT_MODEL, EAGLE, EAGLE_1, LOOKUP, MEDUSA, SUFFIX
 from decoding.drafters.lookup import Lookup
 from tests.conftest import FamilyFolders
@@ -206,3 +206,22 @@ def test_generate_takes_its_snippets(family_folders: FamilyFolders) -> None:
         assert snippet is not None
         exec(snippet.text, names)
     assert names["assistant"].generation_config.num_assistant_tokens == 3
+
+
+def test_tensorrt_engines_with_medusa_are_of_some_models_alone() -> None:
+    serving = ServingConfig(
+        "a/b@v2", MEDUSA, 2, source="my heads", tree=((0, 1), (2,)), layers=3, model_type="qwen2",
+        dtype="bfloat16",
+    )  # fmt: skip
+    snippet = TENSORRT_MEDUSA.configure(serving)
+    assert snippet is not None and "takes no revision" in snippet.note
+    convert, build, run = snippet.text.splitlines()
+    given = options(convert)
+    assert (given["--model_dir"], given["--medusa_model_dir"]) == ("a/b", "my heads")
+    assert (given["--num_medusa_layers"], given["--model_type"]) == ("3", "qwen2")
+    assert given["--dtype"] == options(build)["--gemm_plugin"] == "bfloat16"
+    assert given["--output_dir"] == options(build)["--checkpoint_dir"]
+    assert options(run)["--engine_dir"] == options(build)["--output_dir"]
+    assert json.loads(options(run)["--medusa_choices"]) == [[0], [2], [0, 1]]
+    assert TENSORRT_MEDUSA.configure(replace(serving, model_type="gemma3_text")) is None
+    assert TENSORRT_MEDUSA.configure(CHAIN) is None

@@ -3,17 +3,22 @@ from __future__ import annotations
 import itertools
 import json
 import re
+from contextlib import nullcontext
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
 from transformers import AddedToken, LlamaForCausalLM, PreTrainedTokenizerFast
+from transformers.cache_utils import DynamicLayer
 
 from assets.demo.recipe.agreement import agreement, tokens_per_pass
 from assets.demo.recipe.answers import open_turns
 from decoding.errors import InputError
+from decoding.model.forward import ForwardOutput
+from decoding.model.lean import LeanForward
 from decoding.params import Params, SamplingParams
 from decoding.tokenizing.stopping import eos_ids
 from decoding.training.answer_file import statistics
@@ -25,21 +30,25 @@ from decoding.training.distill import (
     distill,
     generate,
 )
+from decoding.training.passes import RoomyLayer, lean_forward_of
 from tests.support.families import HYBRIDS, build, hf_greedy
 
 PROMPTS: list[Conversation] = [([], [f"Can I have {n} teas?"]) for n in range(5)]
 
 
+@pytest.mark.parametrize("lean", [False, True])
 @pytest.mark.parametrize("count", [1, 5])
 def test_batched_answers_are_those_of_transformers(
-    model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, count: int
+    model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, count: int, lean: bool
 ) -> None:
     asked = [[{"role": "user", "content": "Hi" + " there" * 3 * i}] for i in range(count)]
     prompts = [list(rendered(tokenizer, messages, prompt=True)) for messages in asked]
     theirs: Any = model
     # Some ordinary tokens end an answer too, so that rows leave the batch at different times.
     eos = {*eos_ids(model, tokenizer), *range(6, 60)}
-    answers = generate(model, prompts, eos, Params(max_new_tokens=30))
+    params = Params(max_new_tokens=30)
+    with lean_forward_of(deepcopy(model)) if lean else nullcontext() as ours:
+        answers = generate(model, prompts, eos, params, lean=ours)
     for prompt, got in zip(prompts, answers, strict=True):
         expected = theirs.generate(
             torch.tensor([prompt]), attention_mask=torch.ones(1, len(prompt)), max_new_tokens=30,
@@ -53,6 +62,46 @@ def test_answers_of_models_with_windows_or_states(family: str) -> None:
     prompts = [[3, 7, 9, 11, 2, 3, 7] * 2, [3]]
     answers = generate(build(family), prompts, set(), Params(max_new_tokens=16))
     assert answers == [hf_greedy(family, prompt, 16) for prompt in prompts]
+
+
+def test_on_a_cpu_our_own_forward_answers_the_same(
+    model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    run, sequences = LeanForward.run, list[int]()
+
+    def counted(self: LeanForward, tokens: Tensor, *more: Any) -> ForwardOutput:
+        sequences.append(len(tokens))
+        return run(self, tokens, *more)
+
+    params = Params(max_new_tokens=12)
+    options: dict[str, Any] = {"params": params, "batch_size": 3}
+    with monkeypatch.context() as patched:
+        patched.setattr("decoding.training.distill.lean_forward_of", lambda _: nullcontext())
+        distill(deepcopy(model), tokenizer, PROMPTS, tmp_path / "theirs", **options)
+    monkeypatch.setattr(LeanForward, "run", counted)
+    distill(deepcopy(model), tokenizer, PROMPTS, tmp_path / "ours", **options)
+    assert {3, 2} <= set(sequences)
+    assert (tmp_path / "ours").read_text() == (tmp_path / "theirs").read_text()
+
+
+def test_keys_and_values_are_appended_in_place() -> None:
+    """As transformers' own layer does by copies, of any numbers of rows, also when rows of the
+    batch have left."""
+    roomy, theirs = RoomyLayer(), DynamicLayer()
+    places = []
+    for rows in (7, 1, 1, 1, 5, 1):
+        new = [torch.randn(3, 2, rows, width) for width in (4, 6)]
+        mine, expected = roomy.update(*new), theirs.update(*new)
+        assert all(map(torch.equal, mine, expected))
+        places.append(mine[0].data_ptr())
+    assert len(set(places)) < 4  # of six updates
+    keep = torch.tensor([2, 0])
+    for layer in (roomy, theirs):
+        layer.batch_select_indices(keep)
+    new = [torch.randn(2, 2, 1, width) for width in (4, 6)]
+    assert all(map(torch.equal, roomy.update(*new), theirs.update(*new)))
+    assert roomy.get_seq_length() == theirs.get_seq_length() == 17
 
 
 def test_generation_stops_at_the_context_limit(model: LlamaForCausalLM) -> None:

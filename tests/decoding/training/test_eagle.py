@@ -349,6 +349,20 @@ def test_a_narrower_head_begins_with_what_its_width_can_hold(
             attach_eagle(target, "eagle3", width=width)
 
 
+def test_a_narrower_heads_new_rows_are_those_that_fit_the_known_ones(
+    target: LlamaForCausalLM,
+) -> None:
+    """It was made by a linear map of the target's rows, which the known ones tell."""
+    with torch.no_grad():
+        target.lm_head.weight.copy_(torch.randn(VOCAB, 32))
+    old = attach_eagle(target, "eagle3", torch.arange(3, VOCAB), width=8)
+    whole = target.lm_head.weight.detach() @ torch.randn(32, 8)
+    old.tensors["lm_head.weight"] = whole[3:]
+    new = with_draft_vocabulary(old, target, torch.arange(0, VOCAB, 2))
+    found, expected = new.tensors["lm_head.weight"], whole[::2]
+    torch.testing.assert_close(found, expected, rtol=1e-2, atol=1e-2)
+
+
 def test_only_eagle3_has_a_draft_vocabulary(target: LlamaForCausalLM) -> None:
     with pytest.raises(InputError, match="it has no draft vocabulary"):
         with_draft_vocabulary(attach_eagle(target, "eagle1"), target, torch.arange(5))
@@ -367,6 +381,8 @@ def test_frequent_tokens() -> None:
     assert frequent(3, {EOS}) == [EOS, b, c]
     assert frequent(5) == [0, 1, b, c, d]
     assert frequent_tokens(data, 10, 10) is None
+    with pytest.raises(InputError, match="^draft_vocab 11: the target has 10 tokens"):
+        frequent_tokens(data, 10, 11)
     with pytest.raises(InputError, match="end an answer"):
         frequent_tokens(data, 10, 1, {EOS})
 

@@ -87,6 +87,24 @@ def test_a_disk_that_is_full_is_one_line(
     assert "No space left on device" in done.stderr.splitlines()[-1]
 
 
+def test_a_system_message_is_sent_where_a_prompt_has_none(
+    specchat: Specchat, server_url: str, tmp_path: Path
+) -> None:
+    own = [{"role": "system", "content": "own"}, {"role": "user", "content": "one"}]
+    prompts = write(tmp_path / "prompts.jsonl", [{"prompt": "one"}, {"messages": own}])
+    out = tmp_path / "answers.jsonl"
+    distill = ("heads", "distill", "--server", f"{server_url}/echo", "--prompts", prompts)
+    done = specchat(*distill, "--out", str(out), "--system", "given")
+    assert done.returncode == 0, done.stderr
+    records = sorted(read(out), key=lambda each: each["id"])
+    assert [each["messages"][0]["content"] for each in records] == ["given", "own"]
+    for each in records:
+        asked = json.loads(each["messages"][-1]["content"])
+        assert asked["messages"] == each["messages"][:-1]
+    refused = specchat(*distill, "--out", str(out), "--chat-template", "x")
+    assert refused.returncode == 2 and "--chat-template is for --target" in refused.stderr
+
+
 def test_turns_and_settings_are_sent(specchat: Specchat, server_url: str, tmp_path: Path) -> None:
     given = [{"role": role, "content": "before"} for role in ("user", "assistant", "user")]
     prompts = write(tmp_path / "prompts.jsonl", [{"turns": ["one", "two"]}, {"messages": given}])

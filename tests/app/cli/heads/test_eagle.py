@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from transformers import AutoModelForCausalLM, LlamaConfig
 
+from decoding.checkpoints.eagle import write_eagle
 from decoding.checkpoints.eagle_fit import TargetShape
 from decoding.checkpoints.eagle_read import read_eagle
+from decoding.training.eagle_attach import attach_eagle
 from decoding.training.log import training_log
+from decoding.training.medusa_attach import attach_medusa
 from tests.conftest import FamilyFolders, Specchat
 
 WORDS = ("the", "quick", "brown", "fox", "and", "the", "lazy", "dog")
@@ -320,3 +325,136 @@ def test_each_kind_of_heads_has_options_of_its_own(
         other = "Medusa, not for EAGLE" if kind == "eagle1" else "EAGLE, not for Medusa"
         assert done.returncode == 2 and f"{option[0]} is for {other}" in done.stderr
     assert not (tmp_path / "x").exists()
+
+
+@pytest.fixture
+def elsewhere(specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path) -> Path:
+    """An EAGLE-3 head of 200 tokens in another dialect, in half precision."""
+    model = AutoModelForCausalLM.from_pretrained(family_folders.target)
+    vocab = torch.arange(200) + 5
+    head = attach_eagle(model, "eagle3", vocab, [1], width=24)
+    head.config = replace(head.config, norm_before_residual=True)
+    head.tensors = {
+        name: tensor if name == "d2t" else (tensor + torch.randn_like(tensor)).bfloat16()
+        for name, tensor in head.tensors.items()
+    }
+    write_eagle(head, tmp_path / "elsewhere", "speculators", "someone/model")
+    return tmp_path / "elsewhere"
+
+
+def test_convert_goes_on_from_heads_that_others_trained(
+    specchat: Specchat, family_folders: FamilyFolders, elsewhere: Path, lesson: Path, tmp_path: Path
+) -> None:
+    target, out = ("--target", family_folders.target), tmp_path / "out"
+    convert = ("heads", "convert", "eagle3", *target, "--from", str(elsewhere), "--out")
+    done = specchat(
+        *convert, str(out), "--draft-vocab", "220", "--data", str(lesson), "--aux-layers", "0"
+    )
+    assert done.returncode == 0, done.stderr
+    before, after = read_eagle(elsewhere, SHAPE), read_eagle(out, SHAPE)
+    assert after.dialect == "speculators"
+    assert after.config == replace(before.config, aux_layers=(0,), draft_vocab=220)
+    kept, known = (w.tensors["d2t"] + torch.arange(w.config.draft_vocab) for w in (before, after))
+    both = [int(token) for token in known if token in kept]
+    assert f"{len(both)} tokens of its draft vocabulary kept, {220 - len(both)} new" in done.stderr
+    for name in before.tensors.keys() - {"d2t", "lm_head.weight"}:
+        assert torch.equal(after.tensors[name], before.tensors[name]), name
+    rows = after.tensors["lm_head.weight"]
+    for token in both:
+        old = before.tensors["lm_head.weight"][(kept == token).nonzero()[0, 0]]
+        assert torch.equal(rows[(known == token).nonzero()[0, 0]], old)
+    assert torch.isfinite(rows.float()).all()
+    assert "from: " in (out / "recipe.yaml").read_text()
+    same = tmp_path / "same"
+    assert specchat(*convert, str(same)).returncode == 0
+    assert read_eagle(same, SHAPE).config == before.config
+
+
+def test_convert_goes_on_from_a_head_of_a_deeper_target(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    deep = AutoModelForCausalLM.from_config(
+        LlamaConfig(
+            vocab_size=280, hidden_size=32, intermediate_size=16, num_hidden_layers=6,
+            num_attention_heads=2,
+        )
+    )  # fmt: skip
+    attach_eagle(deep, "eagle3", aux_layers=[2, 4]).save_pretrained(tmp_path / "deep")
+    target = ("--target", family_folders.target, "--out", str(tmp_path / "out"))
+    convert = ("heads", "convert", "eagle3", *target, "--from", str(tmp_path / "deep"))
+    done = specchat(*convert)
+    assert done.returncode == 2 and "this target has 0 to 1" in done.stderr
+    done = specchat(*convert, "--aux-layers", "0,1")
+    assert done.returncode == 0 and "[2, 4]" not in done.stderr, done.stderr
+    assert read_eagle(tmp_path / "out", SHAPE).config.aux_layers == (0, 1)
+
+
+def test_convert_goes_on_from_eagle1_without_its_bias(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    target = ("--target", family_folders.target)
+    specchat("heads", "convert", "eagle1", *target, "--out", str(tmp_path / "a"))
+    convert = ("heads", "convert", "eagle1", *target, "--from", str(tmp_path / "a"), "--no-fc-bias")
+    done = specchat(*convert, "--out", str(tmp_path / "b"))
+    assert done.returncode == 0 and "its bias in fc was left out" in done.stderr
+    before, after = (read_eagle(tmp_path / name, SHAPE) for name in "ab")
+    assert "fc.bias" in before.tensors and "fc.bias" not in after.tensors
+    assert torch.equal(before.tensors["fc.weight"], after.tensors["fc.weight"])
+
+
+NOT_KEPT = {
+    "another kind": (["medusa"], "holds an EAGLE head, convert medusa can't go on from that"),
+    "another version": (["eagle1"], "holds an EAGLE-3 head: give convert eagle3"),
+    "its shape": (["eagle3", "--mlp", "16"], "--mlp is for untrained heads, not for --from"),
+    "more layers": (["eagle3", "--aux-layers", "0,1"], "reads layers [1], give as many"),
+    "layers beyond": (["eagle3", "--aux-layers", "2"], "the target has layers 0 to 1"),
+    "no data": (["eagle3", "--draft-vocab", "9"], "--draft-vocab needs --data"),
+    "a draft model": (["draft"], "--from is for Medusa and EAGLE, not for draft models"),
+}
+
+
+@pytest.mark.parametrize("case", NOT_KEPT)
+def test_what_does_not_fit_heads_to_go_on_from(
+    case: str, specchat: Specchat, family_folders: FamilyFolders, elsewhere: Path, tmp_path: Path
+) -> None:
+    arguments, complaint = NOT_KEPT[case]
+    convert = ("heads", "convert", *arguments, "--target", family_folders.target)
+    done = specchat(*convert, "--from", str(elsewhere), "--out", str(tmp_path / "out"))
+    assert done.returncode == 2 and complaint in done.stderr, done.stderr
+    assert done.stderr.count("\n") == 1 and not (tmp_path / "out").exists()
+
+
+def test_a_draft_vocabulary_is_at_most_the_targets(
+    specchat: Specchat, family_folders: FamilyFolders, lesson: Path, tmp_path: Path
+) -> None:
+    convert = ("heads", "convert", "eagle3", "--target", family_folders.target)
+    own = ("--aux-layers", "0,1", "--data", str(lesson), "--out", str(tmp_path / "out"))
+    done = specchat(*convert, *own, "--draft-vocab", "32000")
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert "--draft-vocab 32000: the target has 280 tokens" in done.stderr
+    assert specchat(*convert, *own, "--draft-vocab", "280").returncode == 0
+    head = read_eagle(tmp_path / "out", SHAPE)
+    assert head.config.draft_vocab == 280 and "d2t" not in head.tensors
+
+
+def test_heads_of_another_width_are_one_line(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    model = AutoModelForCausalLM.from_config(
+        LlamaConfig(
+            vocab_size=280, hidden_size=16, intermediate_size=16, num_hidden_layers=2,
+            num_attention_heads=2,
+        )
+    )  # fmt: skip
+    attach_eagle(model, "eagle3", aux_layers=[0, 1]).save_pretrained(tmp_path / "eagle3")
+    attach_medusa(model).save_pretrained(tmp_path / "medusa")
+    for kind, complaint in (
+        ("eagle3", "is 16 wide, this target 32"),
+        ("medusa", "is [16], this target needs [32]"),
+    ):
+        done = specchat(
+            "heads", "convert", kind, "--target", family_folders.target, "--from",
+            str(tmp_path / kind), "--out", str(tmp_path / "out"),
+        )  # fmt: skip
+        assert done.returncode == 2 and complaint in done.stderr
+        assert "made for another model" in done.stderr and done.stderr.count("\n") == 1

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -50,6 +52,20 @@ def test_by_depth_and_category(
     }  # fmt: skip
     text = specchat(*measure, *heads).stdout
     assert "given those before" in text and "animals  τ" in text and "served: τ" in text
+
+
+def test_a_line_now_and_then_says_how_far_it_is(
+    specchat: Specchat, family_folders: FamilyFolders, measure: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Where stderr is no terminal, as in a log."""
+    seconds = iter(range(0, 10_000, 4))
+    monkeypatch.setattr("app.cli.terminal.time", SimpleNamespace(monotonic=lambda: next(seconds)))
+    done = specchat(*measure, "--heads", family_folders.draft, "--json")
+    assert done.returncode == 0 and json.loads(done.stdout)["prompts"] == 4
+    lines = done.stderr.splitlines()
+    assert any(re.fullmatch(r"prompt [1-4] of 4", line) for line in lines)
+    assert len(lines) < 5  # of about ten steps, with four seconds between them
 
 
 def test_two_side_by_side(

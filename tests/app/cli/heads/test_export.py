@@ -17,7 +17,7 @@ from transformers import AutoModelForCausalLM
 from app.cli.heads.export import FORMATS, write_checksums
 from decoding.checkpoints.eagle_fit import TargetShape
 from decoding.checkpoints.eagle_read import read_eagle
-from decoding.checkpoints.medusa import read_medusa
+from decoding.checkpoints.medusa import is_merged, read_medusa
 from decoding.checkpoints.quantized import quantization_config
 from tests.conftest import FamilyFolders, Specchat
 
@@ -37,6 +37,10 @@ def made(kind: str, specchat: Specchat, target: str, folder: Path) -> Path:
         done = specchat(*convert, *KINDS[kind])
         assert done.returncode == 0, done.stderr
     return out
+
+
+def value(words: list[str], option: str) -> str:
+    return words[words.index(option) + 1]
 
 
 @pytest.mark.parametrize(
@@ -60,6 +64,7 @@ def test_every_form(
         before, after = read_medusa(heads, 32, 280), read_medusa(out, 32, 280)
         assert torch.equal(before.weights, after.weights)
         assert (after.lm_heads is None) == (to == "tgi")
+        assert is_merged(out) == (to == "modelopt")
     else:
         config = read_eagle(heads, SHAPE).config
         if (kind, to) == ("eagle1", "vllm"):  # which knows none; it is zero yet
@@ -69,10 +74,19 @@ def test_every_form(
         digest, name = line.split("  ")
         assert hashlib.sha256((out / name).read_bytes()).hexdigest() == digest
     engine, _, launch = done.stdout.partition("\n")
-    assert bool(launch) == bool(FORMATS[to].engine and (kind, to) != ("medusa", "tensorrt-llm"))
+    assert bool(launch) == bool(FORMATS[to].engine)
     if "vLLM" in engine:
         config = json.loads(shlex.split(launch)[-1])
         assert (config["method"], config["model"]) == (kind.replace("1", ""), str(out))
+    elif "TensorRT" in engine and kind == "medusa":
+        convert, build, run = map(shlex.split, launch.splitlines())
+        assert value(convert, "--medusa_model_dir") == str(out)
+        assert value(convert, "--model_dir") == value(run, "--tokenizer_dir") == target
+        assert value(convert, "--num_medusa_heads") == "2"
+        assert value(build, "--speculative_decoding_mode") == "medusa"
+        nodes = json.loads(value(run, "--medusa_choices"))
+        assert nodes == [[0], [1], [2], [0, 0], [0, 1], [1, 0]]  # each after those before it
+        assert value(convert, "--max_medusa_token_len") == str(len(nodes))
     elif "TensorRT" in engine:
         assert f'  speculative_model: "{out}"' in launch.splitlines()
     assert launch.strip() in (out / "README.md").read_text()
@@ -177,6 +191,35 @@ def test_vllm_reads_heads_of_several_layers(
         assert read_eagle(out, SHAPE).config == read_eagle(heads, SHAPE).config
 
 
+def test_modelopt_reads_the_heads_in_the_whole_target(
+    specchat: Specchat, family_folders: FamilyFolders, folder: Path, tmp_path: Path
+) -> None:
+    heads, target, out = tmp_path / "heads", tmp_path / "target", tmp_path / "out"
+    shutil.copytree(family_folders.target, target)
+    AutoModelForCausalLM.from_pretrained(target, dtype=torch.bfloat16).save_pretrained(target)
+    learned = read_medusa(made("medusa", specchat, family_folders.target, folder), 32, 280)
+    replace(learned, weights=torch.randn(2, 1, 32, 32)).save_pretrained(heads)
+    export = ("heads", "export", "--target", str(target), "--heads", str(heads), "--to", "modelopt")
+    done = specchat(*export, "--out", str(out))
+    assert done.returncode == 0 and "(modelopt, bfloat16, " in done.stderr, done.stderr
+    config = json.loads((out / "config.json").read_text())
+    assert config["medusa"] == {"num_medusa_heads": 2, "num_medusa_layers": 1}
+    assert config["architectures"] == ["MedusaLlamaForCausalLM"]
+    with safe_open(out / "model.safetensors", framework="pt") as file:
+        names = set(file.keys())
+    with safe_open(target / "model.safetensors", framework="pt") as file:
+        bare = set(file.keys())
+    parts = {"0.linear.weight", "0.linear.bias", "1.weight"}
+    assert names == bare | {f"medusa_heads.{i}.{part}" for i in range(2) for part in parts}
+
+    run = ("run", "--prompt", "the fox", "--json", "--max-new-tokens", "8", "--ignore-eos")
+    lanes = ("--target", str(target), "--medusa", str(out), "--strategies", "ar,medusa")
+    ar, medusa = json.loads(specchat(*run, *lanes).stdout)["runs"][0]["lanes"]
+    assert medusa["drafted"] > 0 and ar["tokens"] == medusa["tokens"]
+    done = specchat(*export, "--out", str(tmp_path / "x"), "--verify", "python")
+    assert done.returncode == 2 and "as --to medusa writes them" in done.stderr
+
+
 def test_a_program_that_has_no_such_heads(
     specchat: Specchat, family_folders: FamilyFolders, folder: Path, tmp_path: Path
 ) -> None:
@@ -187,7 +230,7 @@ def test_a_program_that_has_no_such_heads(
         "--out", str(tmp_path / "out"),
     )  # fmt: skip
     assert done.returncode == 2 and done.stderr.count("\n") == 1
-    assert "choose medusa, tgi, vllm, tensorrt-llm" in done.stderr
+    assert "choose medusa, tgi, vllm, modelopt, tensorrt-llm" in done.stderr
     assert not (tmp_path / "out").exists()
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
+import torch
 
 from decoding.errors import InputError
 from decoding.training.train_config import TrainConfig
@@ -23,6 +24,17 @@ CASES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], float]] = {
 }
 
 
+WARMUPS: dict[str, tuple[tuple[str, ...], float | str]] = {
+    "default": ((), 0.05),
+    "none": (("--warmup", "0"), 0),
+    "a share": (("--warmup", "0.3"), 0.3),
+    "steps": (("--warmup", "2", "--max-steps", "3"), 2),
+    "a share above 1": (("--warmup", "1.5"), "--warmup 1.5: give a number of steps, or a share"),
+    "all steps": (("--warmup", "4", "--max-steps", "4"), "--warmup 4: the training has only 4 st"),
+    "threads": (("--threads", "0"), "--threads '0': give auto or a number from 1 to 1024"),
+}
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_the_learning_rate(
     case: str,
@@ -32,6 +44,49 @@ def test_the_learning_rate(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     kind, made, given, lr = CASES[case]
+    seen, _ = trained_with(kind, made, given, specchat, family_folders, tmp_path, monkeypatch)
+    assert [config.lr for config in seen] == [lr]
+
+
+@pytest.mark.parametrize("case", WARMUPS)
+def test_the_warm_up(
+    case: str,
+    specchat: Specchat,
+    family_folders: FamilyFolders,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given, expected = WARMUPS[case]
+    heads = ("medusa", ("--heads", "1"), given)
+    seen, said = trained_with(*heads, specchat, family_folders, tmp_path, monkeypatch)
+    if isinstance(expected, str):
+        assert not seen and expected in said and said.count("\n") == 1
+    else:
+        assert [config.warmup for config in seen] == [expected]
+
+
+def test_the_number_of_threads(
+    specchat: Specchat,
+    family_folders: FamilyFolders,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of this process: the tests have one."""
+    heads = ("eagle1", (), ("--threads", "3"))
+    seen, _ = trained_with(*heads, specchat, family_folders, tmp_path, monkeypatch)
+    assert len(seen) == 1 and torch.get_num_threads() == 3
+
+
+def trained_with(
+    kind: str,
+    made: tuple[str, ...],
+    given: tuple[str, ...],
+    specchat: Specchat,
+    family_folders: FamilyFolders,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> tuple[list[TrainConfig], str]:
+    """The settings that a training would begin with, and what was said until then."""
     seen: list[TrainConfig] = []
 
     def trained(*arguments: object) -> NoReturn:
@@ -53,5 +108,5 @@ def test_the_learning_rate(
         "heads", "train", "--target", target, "--heads", str(fresh), "--data", str(data),
         "--out", str(tmp_path / "out"), "--device", "cpu", *given,
     )  # fmt: skip
-    assert "that is enough" in done.stderr
-    assert [config.lr for config in seen] == [lr]
+    assert bool(seen) == ("that is enough" in done.stderr)
+    return seen, done.stderr

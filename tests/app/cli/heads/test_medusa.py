@@ -12,6 +12,7 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa, write_merged
+from decoding.training.medusa import require_trainable
 from decoding.training.medusa_attach import attach_medusa
 from tests.conftest import FamilyFolders, Specchat
 
@@ -213,3 +214,50 @@ def test_a_target_without_heads_says_what_would_help(
     )  # fmt: skip
     ar, medusa = json.loads(done.stdout)["runs"][0]["lanes"]
     assert ar["available"] and not medusa["available"] and "--medusa" in medusa["reason"]
+
+
+def test_convert_goes_on_from_heads_that_others_trained(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    """Heads of a part of the vocabulary can't be trained; with the whole one they can."""
+    old, out = tmp_path / "old", tmp_path / "out"
+    known = torch.randperm(280)[:90]
+    heads = MedusaWeights(
+        "vllm", torch.randn(2, 1, 32, 32), torch.randn(2, 1, 32), torch.randn(2, 90, 32), known
+    )
+    write_medusa(heads, old, "vllm", "")
+    convert = ("heads", "convert", "medusa", "--target", family_folders.target, "--from")
+    done = specchat(*convert, str(old), "--heads", "3", "--layers", "2", "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    assert "90 tokens of its lm_heads kept, 190 new ones" in done.stderr
+    assert "2 heads kept, 1 new one\n" in done.stderr
+    after = read_medusa(out, 32, 280)
+    require_trainable(after)
+    assert (after.heads, after.layers) == (3, 2)
+    assert torch.equal(after.weights[:2, 0], heads.weights[:, 0])
+    assert not after.weights[:, 1].any() and not after.weights[2].any()
+    assert after.lm_heads is not None and heads.lm_heads is not None
+    assert torch.equal(after.lm_heads[:2, known], heads.lm_heads)
+    target = AutoModelForCausalLM.from_pretrained(family_folders.target).lm_head.weight
+    new = [token for token in range(280) if token not in known]
+    assert torch.equal(after.lm_heads[1, new], target[new])
+    assert torch.equal(after.lm_heads[2], target)
+
+    fewer = tmp_path / "fewer"
+    assert specchat(*convert, str(out), "--heads", "1", "--out", str(fewer)).returncode == 0
+    assert torch.equal(read_medusa(fewer, 32, 280).weights, after.weights[:1])
+    done = specchat(*convert, str(out), "--layers", "1", "--out", str(tmp_path / "x"))
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert "--layers 1: these heads have 2 each, give as many or more" in done.stderr
+
+
+def test_heads_that_shared_the_targets_lm_head_can_get_their_own(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    convert = ("heads", "convert", "medusa", "--target", family_folders.target, "--out")
+    assert specchat(*convert, str(tmp_path / "shared"), "--heads", "2").returncode == 0
+    own = (str(tmp_path / "own"), "--from", str(tmp_path / "shared"), "--own-lm-heads")
+    assert specchat(*convert, *own).returncode == 0
+    lm_heads = read_medusa(tmp_path / "own", 32, 280).lm_heads
+    target = AutoModelForCausalLM.from_pretrained(family_folders.target).lm_head.weight
+    assert lm_heads is not None and torch.equal(lm_heads[1], target) and len(lm_heads) == 2

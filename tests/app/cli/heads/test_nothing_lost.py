@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
+from transformers import AutoTokenizer
 
 from app.cli.heads.training_job import remove_checkpoints
 from decoding.training.train_config import newest_checkpoint
@@ -134,6 +135,54 @@ def test_questions_need_a_chat_template(
     done = specchat("heads", "distill", "--target", str(target), *prompts)
     assert done.returncode == 2 and "its tokenizer has no chat template" in done.stderr
     assert done.stderr.count("\n") == 1 and not out.exists()
+
+
+def test_a_template_of_a_file_for_a_target_that_has_none(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    target, out, file = tmp_path / "target", tmp_path / "answers.jsonl", tmp_path / "own.jinja"
+    shutil.copytree(family_folders.target, target)
+    (target / "chat_template.jinja").unlink()
+    file.write_text("{% for m in messages %}{{ '<' + m.role + '>' + m.content }}{% endfor %}")
+    question = {"role": "user", "content": "the dog"}
+    asked = [[{"role": "system", "content": "a fox"}, question], [question]]
+    prompts = tmp_path / "prompts.jsonl"
+    prompts.write_text("".join(json.dumps({"messages": each}) + "\n" for each in asked))
+    distill = (
+        "heads", "distill", "--target", str(target), "--prompts", str(prompts), "--out", str(out),
+        "--system", "lazy", "--max-new-tokens", "4", "--device", "cpu",
+    )  # fmt: skip
+    done = specchat(*distill, "--chat-template", str(file))
+    assert done.returncode == 0, done.stderr
+    tokenizer = AutoTokenizer.from_pretrained(target)
+    records = [json.loads(line) for line in out.read_text().splitlines()]
+    prompted = {tokenizer.decode(each["ids"][: each["answers"][0][0]]) for each in records}
+    assert prompted == {"<system>a fox<user>the dog", "<system>lazy<user>the dog"}
+
+    file.write_text("{% for m in messages %}{{ m.content }}{% endfor %}")
+    refused = specchat(*distill, "--chat-template", str(file))
+    assert refused.returncode == 2 and "with these settings" in refused.stderr
+    missing = specchat(*distill, "--chat-template", str(tmp_path / "none"))
+    assert missing.returncode == 2 and missing.stderr.count("\n") == 1
+    assert "--chat-template: can't read" in missing.stderr
+
+    heads = ("--target", str(target), "--out", str(tmp_path / "eagle"))
+    own = ("--aux-layers", "0,1", "--draft-vocab", "90", "--data", str(out))
+    convert = ("heads", "convert", "eagle3", *heads, *own)
+    assert specchat(*convert, "--chat-template", str(file)).returncode == 0
+    measured = specchat(
+        "heads", "eval", *heads[:2], "--heads", heads[3], "--prompts", str(prompts), "--json",
+        "--max-new-tokens", "4", "--chat-template", str(file), "--device", "cpu",
+    )  # fmt: skip
+    assert measured.returncode == 0, measured.stderr
+    train = (
+        "heads", "train", *heads[:2], "--heads", heads[3], "--data", str(out), "--out",
+        str(tmp_path / "trained"), "--max-steps", "1", "--unroll", "1", "--device", "cpu",
+    )  # fmt: skip
+    bare = specchat(*train)
+    assert bare.returncode == 2 and "no chat template" in bare.stderr
+    trained = specchat(*train, "--chat-template", str(file))
+    assert trained.returncode == 0, trained.stderr
 
 
 def test_a_full_disk_is_named(

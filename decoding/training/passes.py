@@ -1,0 +1,126 @@
+"""Passes over a batch of left-padded prompts and then over its next tokens, for distillation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers import DynamicCache, PreTrainedModel
+from transformers.cache_utils import DynamicLayer
+
+from decoding.model.architecture import window_of
+from decoding.model.cache import BatchCache
+from decoding.model.lean import LeanForward
+from decoding.model.llama_shaped import is_llama_shaped
+from decoding.model.recurrent import cache_argument
+from decoding.model.target import Target
+
+
+class RoomyLayer(DynamicLayer):
+    """Keys and values with room for more: without it each token's would copy all those before."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._rooms: Sequence[Tensor] = ()
+
+    def update(
+        self, key_states: Tensor, value_states: Tensor, *args: Any, **kwargs: Any
+    ) -> tuple[Tensor, Tensor]:
+        keys, values = self.keys, self.values
+        if keys is None or values is None or not keys.numel():
+            return super().update(key_states, value_states, *args, **kwargs)
+        start = keys.shape[-2]
+        end = start + key_states.shape[-2]
+        if not self._rooms or end > self._rooms[0].shape[-2]:
+            self._rooms = [_with_room(rows, end + end // 2) for rows in (keys, values)]
+        for room, new in zip(self._rooms, (key_states, value_states), strict=True):
+            room[..., start:end, :] = new
+        keys, values = (room[..., :end, :] for room in self._rooms)
+        self.keys, self.values = keys, values
+        return keys, values
+
+    def batch_select_indices(self, indices: Tensor) -> None:
+        super().batch_select_indices(indices)
+        self._rooms = ()
+
+
+def _with_room(rows: Tensor, capacity: int) -> Tensor:
+    room = rows.new_empty(*rows.shape[:-2], capacity, rows.shape[-1])
+    room[..., : rows.shape[-2], :] = rows
+    return room
+
+
+class Passes:
+    """Passes by transformers' modules."""
+
+    def __init__(self, model: PreTrainedModel) -> None:
+        self._model = model
+        self._cache = DynamicCache(config=model.config)
+        self._cache.layers = [
+            RoomyLayer() if type(each) is DynamicLayer else each for each in self._cache.layers
+        ]
+
+    def __call__(self, ids: Tensor, mask: Tensor, positions: Tensor) -> Tensor:
+        """The logits [B, V] after the last of the new `ids` [B, n], which have `positions`. `mask`
+        [B, rows so far and new ones] is 0 where a row is padding."""
+        given = {cache_argument(self._model): self._cache}
+        logits: Tensor = self._model(
+            input_ids=ids, attention_mask=mask, position_ids=positions, logits_to_keep=1, **given
+        ).logits
+        return logits[:, -1]
+
+    def keep(self, sequences: Tensor) -> None:
+        """Drop all but these of the batch."""
+        self._cache.batch_select_indices(sequences)
+
+
+class LeanPasses(Passes):
+    """The prompts' pass by transformers' modules, those of single tokens by a lean forward."""
+
+    def __init__(self, model: PreTrainedModel, lean: LeanForward) -> None:
+        super().__init__(model)
+        self._lean = lean
+        self._rows: BatchCache | None = None
+
+    def __call__(self, ids: Tensor, mask: Tensor, positions: Tensor) -> Tensor:
+        sequences, end = mask.shape
+        if self._rows is None:
+            logits = super().__call__(ids, mask, positions)
+            self._rows = BatchCache(
+                self._lean.layers, sequences, end + end // 2, logits.dtype, logits.device
+            )
+            layers: list[Any] = self._cache.layers
+            for rows, layer in zip(self._rows.rows(0, end), layers, strict=True):
+                rows.keys.copy_(layer.keys)
+                rows.values.copy_(layer.values)
+            self._cache = DynamicCache()  # the rows are not needed twice
+            return logits
+        self._rows.reserve(end)
+        hidden = None
+        if not mask.all():
+            lowest = torch.finfo(self._model.dtype).min
+            hidden = torch.zeros(sequences, 1, 1, end, dtype=self._model.dtype)
+            hidden.masked_fill_(mask[:, None, None] == 0, lowest)
+        new = self._rows.rows(end - 1, end)
+        return self._lean.run(ids[:, 0], positions[:, 0], hidden, new, end).logits
+
+    def keep(self, sequences: Tensor) -> None:
+        if self._rows is not None:
+            self._rows.select(sequences)
+
+
+@contextmanager
+def lean_forward_of(model: PreTrainedModel) -> Iterator[LeanForward | None]:
+    """The model's lean forward within a `with` block, where it is known to be faster and has no
+    windows: on a CPU. Else None."""
+    config = model.config.get_text_config(decoder=True)
+    windowed = window_of(config) is not None
+    if model.device.type != "cpu" or windowed or not is_llama_shaped(model):
+        yield None
+        return
+    target = Target(model)
+    with target.as_loaded():  # for the pass over the prompts
+        yield target.lean
