@@ -238,6 +238,8 @@ class Undo:
         turns: dict[Path, list[UndoneTurn]] = {}
         for change in reversed(self.stack.undone):
             log = change.after.log
+            if log == change.before.log:  # a setting: no turn
+                continue
             path = log.path if leaving else change.before.log.path
             if path is None or log not in self._cut or turns.keys() - {path}:
                 break

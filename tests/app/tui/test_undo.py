@@ -616,6 +616,18 @@ async def test_answers_that_were_undone_before_the_app_was_left(store: Store) ->
     assert store.open(entry.path).turns == read_log(whole, entry.path).turns
 
 
+async def test_a_setting_undone_before_an_answer_is_no_second_answer_later(store: Store) -> None:
+    async with opened(store) as stage:
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
+        await stage.tell(*turn(1, "And on?", 20.0, 1))
+        (entry,) = store.entries()
+        await stage.press("escape", "g", "end", "escape", "ctrl+z")
+        assert "Undone: gamma" in stage.text
+        await reopen(stage, "ctrl+z")
+        stage.app.exit()
+    assert [turn.question for turn in store.undone(entry.path)] == ["And on?"]
+
+
 def slow_disk(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """A conversation is opened once this is set."""
     there = threading.Event()
