@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
@@ -725,6 +726,24 @@ async def test_what_could_not_be_saved_is_not_kept_for_later(
     assert [each.name for each in tmp_path.iterdir()] == [store.folder.name]
 
 
+async def test_undone_whole_and_redone_once_the_disk_has_room(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full_disk(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    path, _ = await undo_all_and_leave(store)
+    async with opened(store) as stage:
+        await stage.until(lambda: "Ctrl+Y brings back" in stage.text)
+        with monkeypatch.context() as full:
+            full.setattr(os, "fsync", full_disk)
+            await stage.press("ctrl+y")
+            assert "can't be changed: No space left on device" in stage.text
+        assert not path.exists()
+        await reopen(stage, "ctrl+y")
+        assert stage.app.state.turns == 1 == len(store.open(path).turns)
+
+
 async def test_what_was_undone_whole_comes_back_once(store: Store) -> None:
     path, whole = await undo_all_and_leave(store)
     async with opened(store) as stage:
@@ -860,7 +879,8 @@ async def test_a_conversation_that_was_deleted(store: Store, kept: Path, load: b
         assert "Redone: deleting “Count!”" in stage.text and not kept.exists()
         kept.write_bytes(b"another")
         await stage.press("ctrl+z")
-        assert "can't be restored: File exists" in stage.text and kept.read_bytes() == b"another"
+        assert "can't be restored: another window has brought it back" in stage.text
+        assert kept.read_bytes() == b"another"
         kept.unlink()
         await stage.press("ctrl+z")
         assert store.entries() == [entry]
