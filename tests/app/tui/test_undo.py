@@ -665,6 +665,23 @@ async def test_keys_pressed_during_a_slow_undo_are_steps_of_their_own(
         ]
 
 
+async def test_a_question_comes_after_an_undo_that_waits_for_lanes(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape", "g", "end", "escape")
+        await stage.to_lane(2)
+        await stage.press("delete")
+        await stage.tell(LanesChanged((LANES[0], *LANES[2:])))
+        await stage.press("ctrl+z", "ctrl+z")
+        assert "An undo waits for the one before it" in stage.text
+        await stage.press("i")
+        await stage.type("Next")
+        await stage.press("enter")
+        await stage.tell(LanesChanged(LANES))
+        await stage.until(lambda: stage.engine.asked(Run))
+        calls = [e for e in stage.engine.calls if isinstance(e, SetLanes | SetParams | Run)][-3:]
+        assert [type(e) for e in calls] == [SetLanes, SetParams, Run]
+
+
 async def test_a_setting_changed_during_a_slow_undo_is_not_what_was_to_be_undone(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
