@@ -65,6 +65,7 @@ def open_screen(settings: Settings) -> int:
     )
     app = SpecchatApp(engine, startup)
     code = run_tui(app)
+    # As a web page (TEXTUAL_DRIVER) it was not left in a terminal.
     if code == 0 and sys.stderr.isatty() and "TEXTUAL_DRIVER" not in os.environ:
         say_how_to_continue(app)
     return code

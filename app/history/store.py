@@ -215,11 +215,17 @@ class Store:
         else:
             file.unlink(missing_ok=True)
 
-    def without_log(self) -> Path | None:
-        """Return the log of the newest conversation of which all turns were undone, and kept; it
-        isn't there. None if there is no such conversation."""
-        logs = (file.with_suffix(".jsonl") for file in self.folder.glob(f"*{UNDONE}"))
-        return max((log for log in logs if not log.exists()), default=None)
+    def undone_whole(self) -> tuple[Path, list[UndoneTurn]] | None:
+        """Return the newest conversation of which all turns were undone, and kept: its log, which
+        isn't there, and its turns. None if there is no such conversation. Removes what was kept for
+        logs that are gone for another reason."""
+        for file in sorted(self.folder.glob(f"*{UNDONE}"), reverse=True):
+            log = file.with_suffix(".jsonl")
+            if not log.exists():
+                if turns := self.undone(log):
+                    return log, turns
+                file.unlink(missing_ok=True)
+        return None
 
     def undone(self, path: Path) -> list[UndoneTurn]:
         """The turns that were kept; none if others have followed since."""
@@ -231,10 +237,14 @@ class Store:
 
     def restore(self, entry: Entry, data: bytes) -> None:
         """Undo a deletion, also of its position in the list."""
-        if entry.path.exists():
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
-        write_atomically(entry.path, data)  # after a full disk it can be tried again
+        self.bring_back(entry.path, data)
         os.utime(entry.path, (entry.changed.timestamp(),) * 2)
+
+    def bring_back(self, path: Path, data: bytes) -> None:
+        """Write a log that is gone."""
+        if path.exists():
+            raise FileExistsError(errno.EEXIST, "another window has brought it back")
+        write_atomically(path, data)  # after a full disk it can be tried again
 
     @contextmanager
     def _held(self, path: Path) -> Iterator[None]:

@@ -91,8 +91,7 @@ def write_checkpoint(
             save_file(tensors, part / name, metadata={"format": "pt"})
         else:
             torch.save(tensors, part / name)
-        text = json.dumps(config, indent=2) + "\n"
-        (part / "config.json").write_text(text, encoding="utf-8")
+        _write_config(part, config)
 
 
 def write_model(
@@ -108,10 +107,13 @@ def write_model(
     with _written_whole(folder) as part:
         model.save_pretrained(part, state_dict=tensors)
         if architecture is not None:
-            config = read_config(part) | {"architectures": [architecture]}
-            text = json.dumps(config, indent=2) + "\n"
-            (part / "config.json").write_text(text, encoding="utf-8")
+            _write_config(part, read_config(part) | {"architectures": [architecture]})
         tokenizer.save_pretrained(part)
+
+
+def _write_config(folder: Path, config: Mapping[str, Any]) -> None:
+    text = json.dumps(config, indent=2) + "\n"
+    (folder / "config.json").write_text(text, encoding="utf-8")
 
 
 @contextmanager

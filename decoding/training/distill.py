@@ -177,9 +177,9 @@ def distill(
     batch; returns the number of records in it.
 
     Prompts of similar length share a batch, so the output is sorted by length. `template` is the
-    tokenizer's chat template if that is not its own. Raises InputError if
-    `out` holds anything but the first of the same answers, and then does not change it; and for
-    penalties, which do not act here.
+    tokenizer's chat template if that is not its own. Raises InputError if `out` holds anything but
+    the first of the same answers, and then does not change it; and for penalties, which do not act
+    here.
     """
     if params.sampling.penalizes:
         raise InputError("answers are distilled without penalties: leave them out")
@@ -199,7 +199,8 @@ def distill(
     keep_only(out, lines[:first])
     marks = {"vocabulary": vocabulary_digest(tokenizer), "made_by": made_by}
     progress = Progress(first, len(open_turns))
-    with lean_forward_of(model) as lean, out.open("a", encoding="utf-8") as file:
+    lean = lean_forward_of(model)
+    with out.open("a", encoding="utf-8") as file:
         for start in range(first, len(open_turns), batch_size):
             generator = torch.Generator(model.device).manual_seed(seed * 1_000_003 + start)
             batch = open_turns[start : start + batch_size]

@@ -136,10 +136,12 @@ def attach_eagle(
 def with_draft_vocabulary(
     weights: EagleWeights, target: PreTrainedModel, draft_vocab: Tensor | None
 ) -> EagleWeights:
-    """An EAGLE-3 head that knows the target's ids `draft_vocab` int64 [n] (None: all) instead. Its
-    lm_head keeps the rows of tokens that both know; the others are the target's or, in a head of
-    another width, what the linear map that fits the known rows best makes of them. Raises
-    InputError for EAGLE-1."""
+    """Give an EAGLE-3 head the target's ids `draft_vocab` int64 [n] (None: all).
+
+    Its lm_head keeps the rows of tokens that it knows. New rows are the target's; for a head of
+    another width these go through the linear map that fits the known rows best. Raises InputError
+    for EAGLE-1.
+    """
     config, tensors = weights.config, dict(weights.tensors)
     if config.version == "eagle1":
         raise InputError("EAGLE-1 asks the target's own lm_head: it has no draft vocabulary")
@@ -158,7 +160,7 @@ def with_draft_vocabulary(
 
 
 def known_tokens(weights: EagleWeights) -> Tensor:
-    """The target's id of each row of an EAGLE-3 head's lm_head, int64 [rows]."""
+    """Return the target's id of each row of an EAGLE-3 head's lm_head, int64 [rows]."""
     offsets = weights.tensors.get("d2t", torch.zeros((), dtype=torch.long))
     return torch.arange(weights.config.draft_vocab) + offsets
 
@@ -166,8 +168,8 @@ def known_tokens(weights: EagleWeights) -> Tensor:
 def with_aux_layers(
     weights: EagleWeights, target: PreTrainedModel, aux_layers: Sequence[int]
 ) -> EagleWeights:
-    """An EAGLE-3 head that reads the inputs of other layers, as many as before: what it does with
-    each place stays. Raises InputError."""
+    """Let an EAGLE-3 head read the inputs of other layers, as many as before: its fc keeps its
+    weights. Raises InputError."""
     before, chosen = weights.config.aux_layers, tuple(sorted(set(aux_layers)))
     _require_layers(chosen, target)
     if len(chosen) != len(before):
@@ -184,7 +186,7 @@ def _require_layers(chosen: Sequence[int], target: PreTrainedModel) -> None:
 
 
 def without_fc_bias(weights: EagleWeights) -> EagleWeights:
-    """An EAGLE-1 head without the bias in fc."""
+    """Leave out the bias in an EAGLE-1 head's fc."""
     tensors = {name: tensor for name, tensor in weights.tensors.items() if name != "fc.bias"}
     return replace(weights, config=replace(weights.config, fc_bias=False), tensors=tensors)
 

@@ -32,10 +32,11 @@ def continue_medusa(
     layers: int | None = None,
     own_lm_heads: bool = False,
 ) -> MedusaWeights:
-    """The same heads with the whole vocabulary, or `heads` of them (the first ones, or untrained
-    ones behind them), of `layers` residual blocks (further ones change nothing yet; None: as they
-    have). With `own_lm_heads` each has a copy of the lm_head that they shared. Raises InputError
-    if there are more layers already.
+    """Change the number of trained heads and of their layers; None: as many as there are.
+
+    The first heads stay, and new ones are untrained. New layers change nothing yet. Truncated
+    lm_heads get the target's other rows. With `own_lm_heads` each head gets a copy of the lm_head
+    that they shared. Raises InputError for fewer layers than there are.
     """
     count, depth = heads or weights.heads, layers or weights.layers
     if depth < weights.layers:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -99,28 +98,27 @@ class LeanPasses(Passes):
             self._cache = DynamicCache()  # the rows are not needed twice
             return logits
         self._rows.reserve(end)
-        hidden = None
+        additive = None
         if not mask.all():
             lowest = torch.finfo(self._model.dtype).min
-            hidden = torch.zeros(sequences, 1, 1, end, dtype=self._model.dtype)
-            hidden.masked_fill_(mask[:, None, None] == 0, lowest)
+            additive = torch.zeros(sequences, 1, 1, end, dtype=self._model.dtype)
+            additive.masked_fill_(mask[:, None, None] == 0, lowest)
         new = self._rows.rows(end - 1, end)
-        return self._lean.run(ids[:, 0], positions[:, 0], hidden, new, end).logits
+        return self._lean.run(ids[:, 0], positions[:, 0], additive, new, end).logits
 
     def keep(self, sequences: Tensor) -> None:
         if self._rows is not None:
             self._rows.select(sequences)
 
 
-@contextmanager
-def lean_forward_of(model: PreTrainedModel) -> Iterator[LeanForward | None]:
-    """The model's lean forward within a `with` block, where it is known to be faster and has no
-    windows: on a CPU. Else None."""
+def lean_forward_of(model: PreTrainedModel) -> LeanForward | None:
+    """The model's lean forward where it is known to be faster and has no windows: on a CPU. Else
+    None. The model itself runs as before."""
     config = model.config.get_text_config(decoder=True)
     windowed = window_of(config) is not None
     if model.device.type != "cpu" or windowed or not is_llama_shaped(model):
-        yield None
-        return
-    target = Target(model)
-    with target.as_loaded():  # for the pass over the prompts
-        yield target.lean
+        return None
+    attention = str(model.config._attn_implementation)
+    lean = Target(model).lean
+    model.set_attn_implementation(attention)  # a target's does not take batches
+    return lean

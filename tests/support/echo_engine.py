@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import time
+from collections import deque
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ class EchoEngine:
     ) -> None:
         names = [spec.name for spec in specs]
         self._for = f"for {options.target}, {names}, from run {first_run} on"
-        self._events: list[Event] = []
+        self._events: deque[Event] = deque()
         self._said = threading.Event()
         self._drained = 0
 
@@ -52,8 +53,7 @@ class EchoEngine:
 
     def drain(self) -> list[Event]:
         self._drained += 1
-        events, self._events = self._events, []
-        return events
+        return [self._events.popleft() for _ in range(len(self._events))]
 
     def wait(self) -> None:
         self._said.wait()

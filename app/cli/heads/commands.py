@@ -59,8 +59,10 @@ def _count(threads: str) -> int | None:
     from app.config.settings import MAX_THREADS
     from app.text.numbers import whole_number
 
-    if threads == "auto" or (count := whole_number(threads, MAX_THREADS)):
-        return None if threads == "auto" else count
+    if threads == "auto":
+        return None
+    if count := whole_number(threads, MAX_THREADS):
+        return count
     raise InputError(f"--threads '{threads:.20}': give auto or a number from 1 to {MAX_THREADS}")
 
 

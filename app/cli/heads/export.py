@@ -27,6 +27,7 @@ from app.report.engines import (
     ServingConfig,
 )
 from app.strategies.registry import EAGLE, EAGLE_1, MEDUSA
+from app.text.plural import pluralize
 from app.text.units import format_bytes
 from decoding.checkpoints.dialects import EagleDialect, MedusaDialect
 from decoding.checkpoints.eagle import EagleWeights, lost_in, write_eagle
@@ -121,7 +122,7 @@ def export(
             dtype=str(precision).removeprefix("torch."),
         )
         dialect = _write_medusa(weights, job)
-        what = f"{weights.heads} Medusa heads"
+        what = pluralize(weights.heads, "Medusa head")
     else:
         head = read_eagle(heads, target_shape(model))
         version = head.config.version

@@ -82,12 +82,10 @@ class RunActions(AppBase):
             self._say_which_keys(text.strip())
         else:
             more = prompt.take(text)
-            if state.not_ready or state.busy:
-                state.queued.append(text)
-            else:
-                self._ask(text)
-                if more.isspace():  # the key for a pause, in a burst with Enter
-                    self.action_pause()
+            state.queued.append(text)
+            self.ask_next()
+            if not state.queued and more.isspace():  # the key for a pause, in a burst with Enter
+                self.action_pause()
         self.main.show_state()
 
     def _say_what_to_type(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -200,10 +199,11 @@ class Undo:
             self._cut[now] = recorder.cut(now.path, then.size)
         elif then.path:
             store = recorder.store_of(then.path)
-            if now.path is None and isinstance(store, Store) and then.path.exists():
-                raise FileExistsError(errno.EEXIST, "another window has brought it back")
-            with store.append_to(then.path) as file:
-                file.write(self._cut[then])
+            if now.path is None and isinstance(store, Store):
+                store.bring_back(then.path, self._cut[then])
+            else:
+                with store.append_to(then.path) as file:
+                    file.write(self._cut[then])
             del self._cut[then]
 
     def keep_for_next_time(self) -> None:
@@ -214,13 +214,8 @@ class Undo:
 
     async def recall_left(self, store: Store) -> None:
         """Look for turns that were undone just before the app was left."""
-
-        def read() -> tuple[Path, list[UndoneTurn]] | None:
-            path = store.without_log()
-            return (path, turns) if path and (turns := store.undone(path)) else None
-
         with suppress(OSError):  # as if there were none
-            self._left = await run_in_background(read)
+            self._left = await run_in_background(store.undone_whole)
 
     def _go_on_from(self, path: Path, turns: list[UndoneTurn]) -> None:
         """Let a redo bring back the turns that the app was left without, unless there is something
@@ -238,6 +233,8 @@ class Undo:
         turns: dict[Path, list[UndoneTurn]] = {}
         for change in reversed(self.stack.undone):
             log = change.after.log
+            if log == change.before.log:  # a setting: no turn
+                continue
             path = log.path if leaving else change.before.log.path
             if path is None or log not in self._cut or turns.keys() - {path}:
                 break

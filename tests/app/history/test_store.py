@@ -89,6 +89,22 @@ def test_turns_that_were_undone_go_with_their_conversation(
     assert not file.exists()
 
 
+def test_of_conversations_that_were_undone_whole_the_newest_is_found(
+    store: Store, recorder: Recorder
+) -> None:
+    recorder.record(turn(0, "Count!", 1.0, 0))
+    assert recorder.path
+    cut = UndoneTurn("a line\n", 1, "Count!")
+    store.keep_undone(recorder.path, [cut])
+    latest = recorder.path.rename(store.folder / "9999-3.jsonl")
+    removed = recorder.path.with_suffix(".undone").rename(latest.with_suffix(".undone"))
+    latest.unlink()  # by hand: the turn before those that were undone is gone
+    for name in ("9999-2", "9999-1"):
+        store.keep_undone(store.folder / f"{name}.jsonl", [cut])
+    assert store.undone_whole() == (store.folder / "9999-2.jsonl", [cut])
+    assert not removed.exists()
+
+
 def test_only_what_is_cut_off_is_read(
     store: Store, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

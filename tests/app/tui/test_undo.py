@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
@@ -616,6 +617,18 @@ async def test_answers_that_were_undone_before_the_app_was_left(store: Store) ->
     assert store.open(entry.path).turns == read_log(whole, entry.path).turns
 
 
+async def test_a_setting_undone_before_an_answer_is_no_second_answer_later(store: Store) -> None:
+    async with opened(store) as stage:
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
+        await stage.tell(*turn(1, "And on?", 20.0, 1))
+        (entry,) = store.entries()
+        await stage.press("escape", "g", "end", "escape", "ctrl+z")
+        assert "Undone: gamma" in stage.text
+        await reopen(stage, "ctrl+z")
+        stage.app.exit()
+    assert [turn.question for turn in store.undone(entry.path)] == ["And on?"]
+
+
 def slow_disk(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """A conversation is opened once this is set."""
     there = threading.Event()
@@ -650,6 +663,23 @@ async def test_keys_pressed_during_a_slow_undo_are_steps_of_their_own(
             Resume((one,), 42),
             Run("Next"),
         ]
+
+
+async def test_a_question_comes_after_an_undo_that_waits_for_lanes(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape", "g", "end", "escape")
+        await stage.to_lane(2)
+        await stage.press("delete")
+        await stage.tell(LanesChanged((LANES[0], *LANES[2:])))
+        await stage.press("ctrl+z", "ctrl+z")
+        assert "An undo waits for the one before it" in stage.text
+        await stage.press("i")
+        await stage.type("Next")
+        await stage.press("enter")
+        await stage.tell(LanesChanged(LANES))
+        await stage.until(lambda: stage.engine.asked(Run))
+        calls = [e for e in stage.engine.calls if isinstance(e, SetLanes | SetParams | Run)][-3:]
+        assert [type(e) for e in calls] == [SetLanes, SetParams, Run]
 
 
 async def test_a_setting_changed_during_a_slow_undo_is_not_what_was_to_be_undone(
@@ -711,6 +741,24 @@ async def test_what_could_not_be_saved_is_not_kept_for_later(
         assert "Undone: the last question" in stage.text
         stage.app.exit()
     assert [each.name for each in tmp_path.iterdir()] == [store.folder.name]
+
+
+async def test_undone_whole_and_redone_once_the_disk_has_room(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full_disk(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    path, _ = await undo_all_and_leave(store)
+    async with opened(store) as stage:
+        await stage.until(lambda: "Ctrl+Y brings back" in stage.text)
+        with monkeypatch.context() as full:
+            full.setattr(os, "fsync", full_disk)
+            await stage.press("ctrl+y")
+            assert "can't be changed: No space left on device" in stage.text
+        assert not path.exists()
+        await reopen(stage, "ctrl+y")
+        assert stage.app.state.turns == 1 == len(store.open(path).turns)
 
 
 async def test_what_was_undone_whole_comes_back_once(store: Store) -> None:
@@ -848,7 +896,8 @@ async def test_a_conversation_that_was_deleted(store: Store, kept: Path, load: b
         assert "Redone: deleting “Count!”" in stage.text and not kept.exists()
         kept.write_bytes(b"another")
         await stage.press("ctrl+z")
-        assert "can't be restored: File exists" in stage.text and kept.read_bytes() == b"another"
+        assert "can't be restored: another window has brought it back" in stage.text
+        assert kept.read_bytes() == b"another"
         kept.unlink()
         await stage.press("ctrl+z")
         assert store.entries() == [entry]

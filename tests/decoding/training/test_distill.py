@@ -3,7 +3,6 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from contextlib import nullcontext
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -47,8 +46,8 @@ def test_batched_answers_are_those_of_transformers(
     # Some ordinary tokens end an answer too, so that rows leave the batch at different times.
     eos = {*eos_ids(model, tokenizer), *range(6, 60)}
     params = Params(max_new_tokens=30)
-    with lean_forward_of(deepcopy(model)) if lean else nullcontext() as ours:
-        answers = generate(model, prompts, eos, params, lean=ours)
+    ours = lean_forward_of(deepcopy(model)) if lean else None
+    answers = generate(model, prompts, eos, params, lean=ours)
     for prompt, got in zip(prompts, answers, strict=True):
         expected = theirs.generate(
             torch.tensor([prompt]), attention_mask=torch.ones(1, len(prompt)), max_new_tokens=30,
@@ -77,10 +76,12 @@ def test_on_a_cpu_our_own_forward_answers_the_same(
     params = Params(max_new_tokens=12)
     options: dict[str, Any] = {"params": params, "batch_size": 3}
     with monkeypatch.context() as patched:
-        patched.setattr("decoding.training.distill.lean_forward_of", lambda _: nullcontext())
+        patched.setattr("decoding.training.distill.lean_forward_of", lambda _: None)
         distill(deepcopy(model), tokenizer, PROMPTS, tmp_path / "theirs", **options)
     monkeypatch.setattr(LeanForward, "run", counted)
-    distill(deepcopy(model), tokenizer, PROMPTS, tmp_path / "ours", **options)
+    ours = deepcopy(model)
+    distill(ours, tokenizer, PROMPTS, tmp_path / "ours", **options)
+    assert ours.config._attn_implementation == model.config._attn_implementation  # not a target's
     assert {3, 2} <= set(sequences)
     assert (tmp_path / "ours").read_text() == (tmp_path / "theirs").read_text()
 

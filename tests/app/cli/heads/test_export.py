@@ -220,6 +220,14 @@ def test_modelopt_reads_the_heads_in_the_whole_target(
     assert done.returncode == 2 and "as --to medusa writes them" in done.stderr
 
 
+def test_a_single_head(specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path) -> None:
+    target, heads, out = ("--target", family_folders.target), tmp_path / "heads", tmp_path / "out"
+    specchat("heads", "convert", "medusa", *target, "--heads", "1", "--out", str(heads))
+    export = ("heads", "export", *target, "--heads", str(heads), "--to", "medusa")
+    assert specchat(*export, "--out", str(out)).stderr.startswith("1 Medusa head for ")
+    assert (out / "README.md").read_text().startswith("# 1 Medusa head for ")
+
+
 def test_a_program_that_has_no_such_heads(
     specchat: Specchat, family_folders: FamilyFolders, folder: Path, tmp_path: Path
 ) -> None:
