@@ -378,7 +378,8 @@ class SpecchatApp(KeepsBeforeACrash[None], RunActions, LaneActions):
 
         loaded = self.state.loaded
         of_model = loaded.sampling if loaded else {}
-        self.push_screen(PresetsScreen(self.presets, self.state.params, of_model), apply)
+        undo = self.state.keys["run.undo"]
+        self.push_screen(PresetsScreen(self.presets, self.state.params, of_model, undo), apply)
 
     def action_seed(self) -> None:
         def apply(seed: int | None) -> None:
