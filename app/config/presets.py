@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,13 @@ import platformdirs
 from pydantic import ValidationError
 
 from app.config.overrides import LaneSettings, complaint
+from app.text.terminal_text import shortened
 from decoding.errors import InputError
 from decoding.files import write_atomically
 from decoding.json_text import parse_json
 
 Preset = Mapping[str, Any]
+NAME_CHARACTERS = 30  # in a message
 MODEL = "model"  # the sampling that the model's authors recommend, from its generation_config.json
 NO_WARPING = {
     "top_p": 1.0,
@@ -43,12 +46,22 @@ BUILT_IN: dict[str, Preset] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class PresetChange:
+    """What was done, in words, and the user's own presets before and after it."""
+
+    what: str
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+
+
 class Presets:
     """All presets, built-in ones first. Raises InputError if the file is not valid, which is then
     never overwritten; OSError if it can't be read or written."""
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path or platformdirs.user_config_path("specchat") / "presets.json"
+        self.changes: list[PresetChange] = []  # in order, for undo
 
     def all(self) -> dict[str, Any]:
         """All presets by name, unchecked."""
@@ -69,17 +82,51 @@ class Presets:
 
     def save(self, name: str, values: Preset) -> None:
         """Save a preset, replacing any of that name."""
-        self._write({**self._own(), _require_custom(name): dict(values)})
+        own, _ = self._own(), _require_custom(name)
+        self._change("saving the preset", name, own, {**own, name: dict(values)})
 
     def rename(self, name: str, other: str) -> None:
         own = self._own()
         if other != name and other in own:
             raise InputError(f"there is a “{other}” already")
         _require_custom(other)
-        self._write({other if each == name else each: values for each, values in own.items()})
+        after = {other if each == name else each: values for each, values in own.items()}
+        self._change("renaming the preset to", other, own, after)
 
     def delete(self, name: str) -> None:
-        self._write({each: values for each, values in self._own().items() if each != name})
+        own = self._own()
+        after = {each: values for each, values in own.items() if each != name}
+        self._change("deleting the preset", name, own, after)
+
+    def take_back(self) -> None:
+        """Undo the last change. Raises InputError if the presets have changed elsewhere since."""
+        last = self.changes[-1]
+        self._replace(last.after, last.before)
+        self.changes.pop()
+
+    def do_again(self, change: PresetChange) -> None:
+        """Redo a change that was undone. Raises InputError if the presets have changed elsewhere
+        since."""
+        self._replace(change.before, change.after)
+        self.changes.append(change)
+
+    def _change(self, what: str, name: str, before: Preset, after: Preset) -> None:
+        self._write(after)
+        if after != before:
+            what = f"{what} “{shortened(name, NAME_CHARACTERS)}”"
+            self.changes.append(PresetChange(what, before, after))
+
+    def _replace(self, old: Preset, new: Preset) -> None:
+        """Replace the presets in which `old` and `new` differ, in the order of `new`; another
+        window may have changed others."""
+        own = self._own()
+        changed = {name for name in {**old, **new} if old.get(name) != new.get(name)}
+        for name in changed:
+            if own.get(name) != old.get(name):
+                raise InputError(f"“{name}” was changed elsewhere since")
+        kept = {name: values for name, values in own.items() if name not in changed}
+        again = {name: new[name] for name in new if name in changed or name in kept}
+        self._write({**again, **kept})
 
     def _own(self) -> dict[str, Any]:
         try:

@@ -217,8 +217,15 @@ class SpecchatApp(KeepsBeforeACrash[None], RunActions, LaneActions):
             what = f"“{event.character}” is not a command, so it is typed"
             self.show_notice(f"{what}: {back} goes back")
         elif not known and COMMAND_KEY.fullmatch(event.key):  # as other programs have them
-            every = self.state.keys["app.palette"]
-            self.show_notice(f"{key_label(event.key)} is not a command; {every} lists all commands")
+            keys = self.state.keys
+            known_as = {
+                "ctrl+s": f"{keys['app.conversations']} has the saved conversations, ",
+                "ctrl+o": f"{keys['app.conversations']} opens conversations, "
+                f"{keys['app.models']} other models, ",
+            }
+            also = known_as.get(event.key, "") if self.store else ""
+            every = f"{also}{keys['app.palette']} lists all commands"
+            self.show_notice(f"{key_label(event.key)} is not a command; {every}")
 
     async def pump(self) -> None:
         """Handle the engine's events. Labels are updated four times a second while rounds arrive,
@@ -378,7 +385,8 @@ class SpecchatApp(KeepsBeforeACrash[None], RunActions, LaneActions):
 
         loaded = self.state.loaded
         of_model = loaded.sampling if loaded else {}
-        self.push_screen(PresetsScreen(self.presets, self.state.params, of_model), apply)
+        undo = self.state.keys["run.undo"]
+        self.push_screen(PresetsScreen(self.presets, self.state.params, of_model, undo), apply)
 
     def action_seed(self) -> None:
         def apply(seed: int | None) -> None:

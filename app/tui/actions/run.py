@@ -27,6 +27,12 @@ from decoding.params import AcceptanceRule
 
 COMMAND = re.compile(r"/[a-z?]+( \S+){0,3}|exit|quit|:?q!?")  # as other chat programs have them
 AFRESH = ("/new", "/clear", "/reset")  # of these, those for a new conversation
+MEANT = {  # others of these, and the key for it
+    **dict.fromkeys(("/model", "/models", "/load"), ("app.models", "lists other models")),
+    **dict.fromkeys(("/save", "/history", "/resume"), ("app.conversations", "lists what is saved")),
+    **dict.fromkeys(("/retry", "/regenerate"), ("run.again", "answers the last question again")),
+    "/undo": ("run.undo", "takes the last change back"),
+}
 
 
 class RunActions(AppBase):
@@ -107,6 +113,8 @@ class RunActions(AppBase):
         first = f"{leave} quits, {helps} opens help"
         if command in AFRESH:
             first = f"{begin} begins a new conversation"
+        elif known := MEANT.get(command.split()[0]):
+            first = f"{keys[known[0]]} {known[1]}"
         opens = f"{first}, {all_keys} lists all commands"
         self.show_notice(f"{opens}; {runs} sends this text")
 

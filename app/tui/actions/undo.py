@@ -1,4 +1,4 @@
-"""Undo and redo of settings, lanes and conversations."""
+"""Undo and redo of settings, lanes, conversations and presets."""
 
 from __future__ import annotations
 
@@ -73,8 +73,10 @@ class Undo:
     def _record(self) -> None:
         if not self.app.state.opening:
             self._seed = self.app.state.chosen_seed
-        changed = self.conversations
-        setup = Setup.of(self.app.state, self._conversation, changed.deleted, changed.renamed)
+        changed, presets = self.conversations, self.app.presets.changes
+        setup = Setup.of(
+            self.app.state, self._conversation, changed.deleted, changed.renamed, presets
+        )
         last = self.stack.last
         self.stack.record(replace(setup, seed=self._seed), time.monotonic(), self._asked_at)
         if self.stack.last is not last:
@@ -131,6 +133,15 @@ class Undo:
         except (OSError, InputError) as error:
             why = error.strerror if isinstance(error, OSError) else None
             self.app.show_notice(f"The conversation can't be renamed: {why or error}")
+            return
+        try:
+            for _ in now.presets[len(then.presets) :]:
+                self.app.presets.take_back()
+            for change_of_presets in then.presets[len(now.presets) :]:
+                self.app.presets.do_again(change_of_presets)
+        except (OSError, InputError) as error:
+            why = error.strerror if isinstance(error, OSError) else None
+            self.app.show_notice(f"The presets can't be changed: {why or error}")
             return
         try:
             if is_turn:

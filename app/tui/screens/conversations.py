@@ -11,7 +11,6 @@ from textual.content import Content
 from app.history.store import Entry, Store
 from app.text.plural import pluralize
 from app.text.terminal_text import shortened
-from app.tui.keys.key_names import first_key
 from app.tui.screens.saved_list import SavedList
 
 TITLE_CHARACTERS = 60
@@ -43,8 +42,8 @@ class ConversationsScreen(SavedList[Entry, Path]):
         delete: Callable[[Entry], None],
         undo: str,
     ) -> None:
-        super().__init__()
-        self._store, self._open_now, self._undo = store, open_now, undo
+        super().__init__(undo)
+        self._store, self._open_now = store, open_now
         self._rename, self._delete = rename, delete
 
     def entries(self) -> list[Entry]:
@@ -69,7 +68,3 @@ class ConversationsScreen(SavedList[Entry, Path]):
 
     def delete(self, entry: Entry) -> None:
         self._delete(entry)
-
-    def deleted_notice(self, entry: Entry) -> str:
-        back = f"{first_key(self, 'leave')}, then {self._undo} brings it back"
-        return f"{super().deleted_notice(entry)}: {back}"

@@ -25,6 +25,7 @@ from app.tui.widgets.lane_tabs import LaneTabs
 from app.tui.widgets.panel import Panel
 from app.tui.widgets.prompt import Prompt
 from app.tui.widgets.rejections_panel import RejectionsPanel
+from app.tui.widgets.scoreboard import Scoreboard
 from app.tui.widgets.search_line import SearchLine
 from app.tui.widgets.slider import Slider
 from app.tui.widgets.sliders_panel import SlidersPanel
@@ -145,11 +146,31 @@ class MainScreen(LanesLayout):
     @on(LanePane.EdgeClicked)
     def show_lane_hint(self, event: LanePane.EdgeClicked) -> None:
         """A click on a title goes to the lane, and says what can be done with it."""
-        if event.pane.name_of_lane not in self.state.lanes:
+        self._say_what_lane_can(event.pane)
+
+    @on(Scoreboard.LaneClicked)
+    def go_to_scored_lane(self, event: Scoreboard.LaneClicked) -> None:
+        """So does a click on its row in the scoreboard."""
+        if pane := self.grid.pane(event.number):
+            self._go_to(pane)
+            self._say_what_lane_can(pane)
+
+    def on_click(self, event: events.Click) -> None:
+        """A click on the first line says how to change what stands there."""
+        if event.widget is self.query_one("#title") and not self.state.replay:
+            names = ("app.models", "app.palette", "run.schedule")
+            models, every, schedule = (self.state.keys[name] for name in names)
+            then = f"{self.state.keys['run.stop']}, then " * self.writing
+            what = f"{models} loads other models, {then}{schedule} changes race and fair"
+            self.state.show_notice(f"{what}; {every} has all commands, also for the seed")
+            self.show_state()
+
+    def _say_what_lane_can(self, pane: LanePane) -> None:
+        if pane.name_of_lane not in self.state.lanes:
             return
         names = ("run.stop", "view.zoom", "view.toggle_here", "view.copy")
         leave, zoom, off, copy = (self.state.keys[name] for name in names)
-        label, then = self.state.label(event.pane.name_of_lane), f"{leave}, then " * self.writing
+        label, then = self.state.label(pane.name_of_lane), f"{leave}, then " * self.writing
         alone = "" if self.tabbed else f"{zoom} shows it alone, "
         self.state.show_notice(f"{label}: {then}{alone}{off} switches it off, {copy} copies")
         self.show_state()

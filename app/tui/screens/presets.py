@@ -22,7 +22,8 @@ NAME_CHARACTERS = 20
 
 class PresetsScreen(SavedList[str, tuple[str, dict[str, Any]]]):
     """Returns the name of the chosen preset and its settings. `params`: the present settings,
-    `of_model`: those recommended by the model's authors, if any."""
+    `of_model`: those recommended by the model's authors, if any; `undo` is the key that brings back
+    what was deleted."""
 
     HEADING = "Presets"
     ENTER = "uses"
@@ -40,11 +41,11 @@ class PresetsScreen(SavedList[str, tuple[str, dict[str, Any]]]):
     ]  # fmt: skip
 
     def __init__(
-        self, presets: Presets, params: Params, of_model: Mapping[str, Any] | None = None
+        self, presets: Presets, params: Params, of_model: Mapping[str, Any], undo: str
     ) -> None:
-        super().__init__()
+        super().__init__(undo)
         self._presets, self._present = presets, flat(params)
-        self._of_model = of_model or {}
+        self._of_model = of_model
         self._coming = {**({MODEL: self._of_model} if of_model else {}), **BUILT_IN}
         self._all: dict[str, Any] = {}
         self._in_force: set[str] = set()

@@ -34,7 +34,7 @@ class Complaint(Static):
 
 class SavedList(Dialog[Result | None], Generic[Item, Result]):
     """Returns the chosen entry's result, or None. Methods of subclasses may raise InputError or
-    OSError, which are shown in a line."""
+    OSError, which are shown in a line. `undo` is the key that brings back what was deleted."""
 
     HEADING: ClassVar[str]
     ENTER: ClassVar[str]  # what Enter does
@@ -44,8 +44,9 @@ class SavedList(Dialog[Result | None], Generic[Item, Result]):
         "rename": "renames",  # what comes last has no room in a narrow terminal
     }  # by action
 
-    def __init__(self) -> None:
+    def __init__(self, undo: str) -> None:
         super().__init__()
+        self._undo = undo
         self._kept: list[Item] = []  # as they were read last
         self._unread = ""  # why they could not be read
         self._entries: list[Item] = []  # as they are listed
@@ -86,7 +87,8 @@ class SavedList(Dialog[Result | None], Generic[Item, Result]):
             raise InputError(f"“{self.name_of(entry)}” is built in and can't be changed")
 
     def deleted_notice(self, entry: Item) -> str:
-        return f"“{shortened(self.name_of(entry), NAME_CHARACTERS)}” is deleted"
+        back = f"{first_key(self, 'leave')}, then {self._undo} brings it back"
+        return f"“{shortened(self.name_of(entry), NAME_CHARACTERS)}” is deleted: {back}"
 
     # The box
 

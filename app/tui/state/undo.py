@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from app.config.model_options import ModelOptions
+from app.config.presets import PresetChange
 from app.engine.events import Schedule
 from app.history.store import Entry, Renaming
 from app.strategies.lane_spec import LaneSpec
@@ -56,6 +57,7 @@ class Setup:
     deleted: frozenset[Entry] = frozenset()  # conversations
     seed: int | None = None  # of the next run
     renamed: tuple[Renaming, ...] = ()  # in order
+    presets: tuple[PresetChange, ...] = ()  # what was done to them, in order
 
     @classmethod
     def of(
@@ -64,6 +66,7 @@ class Setup:
         log: LogPosition,
         deleted: Iterable[Entry] = (),
         renamed: Iterable[Renaming] = (),
+        presets: Iterable[PresetChange] = (),
     ) -> Setup:
         return cls(
             state.models,
@@ -75,6 +78,7 @@ class Setup:
             frozenset(deleted),
             state.chosen_seed,
             tuple(renamed),
+            tuple(presets),
         )
 
     def differences(self, other: Setup) -> dict[str, Any]:
@@ -107,6 +111,7 @@ def describe(before: Setup, after: Setup, back: bool = False) -> str:
     changes += [f"deleting “{shortened(title, TITLE_CHARACTERS)}”" for title in gone]
     given = after.renamed[len(before.renamed) :]
     changes += [f"renaming to “{shortened(each.after, TITLE_CHARACTERS)}”" for each in given]
+    changes += [each.what for each in after.presets[len(before.presets) :]]
     if before.log != after.log and not changes:  # else it follows from the others
         changes.append(before.log.changed_to(after.log))
     return ", ".join(changes)
@@ -192,7 +197,7 @@ class UndoStack:
         """Record what has changed since the last call. `asked_at`: when the turn that has ended was
         begun, which is then undone after what was changed during it."""
         # nothing else can be undone before loading
-        first = replace(present, deleted=frozenset(), renamed=())
+        first = replace(present, deleted=frozenset(), renamed=(), presets=())
         before, self._present = self._present or first, present
         if self._expected is not None:
             if present.params != self._expected.params:  # those of an undo are there at once

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 
 from rich.cells import cell_len
+from textual import events
 from textual.content import Content
+from textual.message import Message
 from textual.widget import Widget
 
 from app.report.spread import Spread, spread
@@ -49,12 +52,19 @@ GAIN = 1.05  # smaller expected speedups are not suggested
 class Scoreboard(Panel):
     """A panel over all lanes, which is shown by default and updated while they run."""
 
+    @dataclass
+    class LaneClicked(Message):
+        """The row of a lane was clicked."""
+
+        number: int
+
     def __init__(self, *, dom_id: str) -> None:
         super().__init__(dom_id=dom_id)
         self._block = Block()
         self._block.tooltip = MEANING
         self._scroll = EdgeScroll(self._block, classes="scores")
         self._lanes: int | None = None  # rows of bars; None before the first run
+        self._drawn: tuple[Verdict | None, list[LaneScore]] = (None, [])
         self._shown: tuple[object, ...] | None = None
         self._welcome: list[str] = []
         self._suggested: tuple[object, Suggestion | None] = (None, None)
@@ -90,12 +100,18 @@ class Scoreboard(Panel):
         verdict = verdict_of(state, found)
         places = places_of(state, found)
         why = self._why(state, found)
-        self._welcome = welcome(state)
+        self._drawn, self._welcome = (verdict, found), welcome(state)
         shown = (found, verdict, places, why, self._welcome)
         if shown != self._shown:
             self._shown = shown
             draw = partial(scoreboard_lines, found, verdict, why, places)
             self._block.show(draw if found else partial(welcome_lines, self._welcome))
+
+    def on_click(self, event: events.Click) -> None:
+        verdict, found = self._drawn
+        row = event.y - len(verdict_lines(verdict, self._block.size.width)) - 1
+        if event.widget is self._block and 0 <= row < len(found):
+            self.post_message(self.LaneClicked(found[row].number))
 
     def sentences(self, state: AppState) -> list[str]:
         """Its sentences."""
@@ -153,11 +169,15 @@ def welcome_lines(lines: list[str], width: int) -> Content:
     return Content("\n").join(line for text in lines for line in Content(text).wrap(max(width, 2)))
 
 
+def verdict_lines(verdict: Verdict | None, width: int) -> list[Content]:
+    text = Content.styled(verdict.text, "bold $foreground") if verdict else None
+    return text.wrap(max(width, 2)) if text else []
+
+
 def scoreboard_lines(
     found: list[LaneScore], verdict: Verdict | None, why: str, places: dict[int, int], width: int
 ) -> Content:
-    rows = Content.styled(verdict.text, "bold $foreground").wrap(max(width, 2)) if verdict else []
-    rows += [Content(""), *bar_rows(found, places, width)]
+    rows = [*verdict_lines(verdict, width), Content(""), *bar_rows(found, places, width)]
     if why:
         rows += [*Content.styled(why, "$quiet").wrap(max(width, 2))]
     return Content("\n").join(rows)

@@ -37,6 +37,22 @@ def test_all_settings_go_to_the_file_and_come_back(presets: Presets) -> None:
     assert [each.name for each in presets.path.parent.iterdir()] == ["presets.json"]
 
 
+def test_an_undone_change_keeps_what_another_window_has_saved(presets: Presets) -> None:
+    presets.save("a", {"top_k": 1})
+    presets.save("b", {"top_k": 2})
+    presets.delete("a")
+    other = Presets(presets.path)
+    other.save("c", {"top_k": 3})
+    presets.take_back()
+    assert list(presets.all()) == [*BUILT_IN, "a", "b", "c"]
+    deletion = presets.changes[-1]
+    presets.rename("a", "d")
+    other.save("d", {"top_k": 4})
+    with pytest.raises(InputError, match="“d” was changed elsewhere since"):
+        presets.take_back()
+    assert presets.get("d") == {"top_k": 4} and presets.changes[-1] is not deletion
+
+
 def test_names_that_are_taken(presets: Presets) -> None:
     presets.save("a", {})
     presets.save("b", {})

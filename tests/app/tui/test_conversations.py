@@ -88,6 +88,14 @@ async def test_what_is_answered_is_kept(store: Store) -> None:
     assert {entry.title for entry in store.entries()} == {"Count!", "Again"}
 
 
+async def test_keys_of_other_programs_for_files(store: Store) -> None:
+    async with opened(store) as stage:
+        await stage.press("ctrl+s")
+        assert "Ctrl+S is not a command; F3 has the saved conversations" in stage.text
+        await stage.press("ctrl+o")
+        assert "Ctrl+O is not a command; F3 opens conversations, F6 other models" in stage.text
+
+
 async def test_reopen_and_go_on(store: Store, kept: Path) -> None:
     async with opened(store) as stage:
         await stage.tell(*turn(0, "Something else", 1.0, 0))

@@ -78,6 +78,36 @@ async def test_save_rename_delete(play: Play, presets: Presets) -> None:
             assert "is built in and can't be" in stage.text and "once more" not in stage.text
 
 
+async def save(stage: Stage, name: str) -> None:
+    await stage.press("f4", "s", "ctrl+u")
+    await stage.type(name)
+    await stage.press("enter", "escape")
+
+
+async def test_changes_of_presets_are_undone_and_redone(play: Play, presets: Presets) -> None:
+    async with play(presets=presets, params=Params(SamplingParams(0.333))) as stage:
+        await save(stage, "mine")
+        await save(stage, "other")
+        own = presets.path.read_bytes()
+        await stage.press("f4", *["down"] * 5, "r", "ctrl+u")
+        await stage.type("yours")
+        await stage.press("enter", "d", "d")
+        assert "“yours” is deleted: Esc, then Ctrl+Z brings it back" in words(stage)
+        await stage.press("escape", "ctrl+z")
+        assert "Undone: deleting the preset “yours”; Ctrl+Y redoes it" in stage.text
+        await stage.press("ctrl+z")
+        assert "Undone: renaming the preset to “yours”" in stage.text
+        assert presets.path.read_bytes() == own
+        await stage.press("ctrl+z")
+        assert "Undone: saving the preset “other”" in stage.text and "other" not in presets.all()
+        await stage.press("ctrl+y", "ctrl+y", "ctrl+y")
+        assert "Redone: deleting the preset “yours”" in stage.text
+        assert "yours" not in presets.all() and "other" in presets.all()
+        presets.path.write_text("{")
+        await stage.press("ctrl+z")
+        assert "The presets can't be changed" in stage.text and presets.path.read_text() == "{"
+
+
 async def test_only_the_preset_that_says_most_of_the_settings_is_marked(
     play: Play, presets: Presets
 ) -> None:

@@ -13,6 +13,7 @@ from app.engine.events import Finished, Loaded, RunFinished, RunStarted, Schedul
 from app.tui.format.pane_edges import lane_title
 from app.tui.state.app_state import AppState
 from app.tui.state.scores import scores
+from app.tui.widgets.block import Block
 from decoding.params import Params, SamplingParams
 from tests.support.scripted import metrics, prefilled, stepped
 from tests.support.stage import LANES, Play, Stage
@@ -155,6 +156,31 @@ async def test_where_it_is_narrow_the_sentence_stands_in_the_status_row(play: Pl
         assert "Prompt lookup 2.3×" in stage.text and "╭ Scoreboard" not in stage.text
         await stage.press("escape", "r")
         assert "╭ Scoreboard" in stage.text and "2.3×" in row(stage, "3 Prompt lookup")
+
+
+async def click_row(stage: Stage, title: str, above: int = 0) -> None:
+    block = stage.app.main.query_one("#scores").query_one(Block)
+    at = stage.text.splitlines().index(row(stage, title)) - above
+    await stage.pilot.click(block, offset=(8, at - block.region.y))
+
+
+@pytest.mark.parametrize("size", [(100, 30), (60, 24)], ids=str)
+async def test_a_click_on_a_row_goes_to_its_lane(play: Play, size: tuple[int, int]) -> None:
+    async with play(size, scoreboard=True) as stage:
+        await answer(stage)
+        await stage.press("escape", "r" if size[0] < 100 else "1")
+        for number, title in ((3, "Prompt lookup"), (2, "Draft model")):
+            await click_row(stage, f"{number} {title}")
+            assert stage.app.main.grid.current == number
+            assert f"{number} {title}: " in stage.text and "switches it off" in stage.text
+        await click_row(stage, "1 Autoregressive", above=1)
+        assert stage.app.main.grid.current == 2
+
+
+async def test_a_click_on_the_first_line_says_how_to_change_it(play: Play) -> None:
+    async with play((100, 30)) as stage:
+        await stage.pilot.click("#title", offset=(5, 0))
+        assert "F6 loads other models, Esc, then m changes race and fair" in stage.text
 
 
 async def test_runs_of_the_same_prompt_are_kept(play: Play) -> None:

@@ -188,6 +188,16 @@ async def test_a_key_of_other_programs_is_led_to_the_list_of_commands(
         assert "F9 is not a command" in stage.text  # for these nothing is said
 
 
+async def test_commands_of_other_chats_lead_to_the_key(play: Play) -> None:
+    said = {"/model llama": "F6 lists other models", "/undo": "Ctrl+Z takes the last change back"}
+    async with play((100, 30)) as stage:
+        for command, words in said.items():
+            await stage.type(command)
+            await stage.press("enter")
+            assert words in stage.text and not stage.engine.asked(Run)
+            await stage.press("ctrl+c")
+
+
 async def test_what_is_no_command_is_written_from_a_lane_too(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "H")
