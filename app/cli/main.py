@@ -49,9 +49,6 @@ cli = typer.Typer(
 )
 
 cli.add_typer(heads, name="heads")
-cli.command()(replay)
-cli.command()(models)
-cli.command()(doctor)
 
 Flags = dict[str, Any]
 TREES = "chain, small, wide, JSON such as [[0],[0,0],[1]], or a file"
@@ -108,8 +105,18 @@ _SHARED: tuple[_Option, ...] = (
         "The model to request from servers (default: their first).",
     ),
     *(_Option(each.panel, each.name, each.kind, each.help) for each in SETTINGS.values()),
-    _Option("Strategies", "medusa_choices", str, f"Medusa's tree of head ranks: {TREES}."),
-    _Option("Strategies", "eagle_choices", str, f"A static tree of ranks for EAGLE: {TREES}."),
+    _Option(
+        "Strategies",
+        "medusa_choices",
+        str,
+        f"Medusa's tree of head ranks: {TREES} (default: the checkpoint's, or chosen for speed).",
+    ),
+    _Option(
+        "Strategies",
+        "eagle_choices",
+        str,
+        f"A static tree of ranks for EAGLE: {TREES} (default: a dynamic tree).",
+    ),
     _Option(
         "Sampling", "preset", str, "Named set of settings, such as creative; flags override it."
     ),
@@ -446,6 +453,11 @@ def serve(
     from app.cli.serve import serve_screen
 
     serve_screen(flags, host, port, public_url)
+
+
+cli.command()(replay)
+cli.command()(models)
+cli.command()(doctor)
 
 
 def _settings(flags: Flags) -> Settings:

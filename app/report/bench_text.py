@@ -144,7 +144,7 @@ def _of_kv_cache(report: Row) -> list[str]:
     cost = report["kv_cache_cost"]
     if cost is None:
         return []
-    same = f"{cost['same_answers']} of {pluralize(report['prompts'], 'answer')} of {cost['lane']}"
+    same = f"{cost['same_answers']} of {report['prompts']} answers of {cost['lane']}"
     text = f"Keys and values in {report['kv_cache']}, {cost['memory']:.0%} of the memory: {same}"
     if cost["first_difference"] is None:
         return [f"{text} are as at full precision."]

@@ -39,7 +39,8 @@ SETTINGS = {
         Setting("eagle_total_tokens", "Strategies", int,
                 "Nodes of EAGLE's tree, root included (default: the head's, or chosen for speed).",
                 of_dynamic_tree=True),
-        Setting("eagle_top_k", "Strategies", int, "Branches of EAGLE's tree; 1 is a chain.",
+        Setting("eagle_top_k", "Strategies", int,
+                "Branches of EAGLE's tree; 1 is a chain (default: the head's, else 10, on CPUs 3).",
                 of_dynamic_tree=True),
         Setting("acceptance", "Strategies", str,
                 "exact (default), or typical: Medusa's rule, lossy."),
@@ -49,15 +50,17 @@ SETTINGS = {
                 of_typical=True),
         Setting("temperature", "Sampling", float, "From 0 (default: greedy) to 2.", most=2),
         Setting("top_p", "Sampling", float,
-                "Nucleus: the likeliest tokens, up to this mass; 1 is off."),
-        Setting("top_k", "Sampling", int, "Only the k likeliest tokens; 0 is off."),
+                "Nucleus: the likeliest tokens, up to this mass; 1 (default) is off."),
+        Setting("top_k", "Sampling", int, "Only the k likeliest tokens; 0 (default) is off."),
         Setting("min_p", "Sampling", float,
-                "Only tokens with this share of the likeliest one's probability; 0 is off."),
+                "Only tokens with this share of the likeliest one's probability; 0 (default) is "
+                "off."),
         Setting("repetition_penalty", "Sampling", float,
                 "Penalty on tokens already in the prompt or answer, as in transformers' generate; "
-                "1 is off."),
+                "1 (default) is off."),
         Setting("presence_penalty", "Sampling", float,
-                "Penalty on tokens already in the answer, as in serving engines; 0 is off."),
+                "Penalty on tokens already in the answer, as in serving engines; 0 (default) is "
+                "off."),
         Setting("max_new_tokens", "Sampling", int, "Longest answer in tokens (default 256)."),
     )
 }  # fmt: skip

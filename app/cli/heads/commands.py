@@ -43,7 +43,7 @@ Template = Annotated[
     str | None,
     file("--chat-template", help="Chat template (Jinja) instead of the target's own."),
 ]
-Threads = Annotated[str, text(help="Number of torch threads on a CPU, or auto (default).")]
+Threads = Annotated[str, text(help="Number of torch threads on a CPU, or auto.")]
 HIGHEST_SEED = 2**32 - 1  # the Trainer's, of all
 
 
@@ -327,7 +327,7 @@ def distill(
     chat_template: Template = None,
     max_new_tokens: Annotated[int, integer(min=1, help=LONGEST)] = 256,
     temperature: Annotated[
-        float, number(min=0, max=HOTTEST, help="Of the answers; 0: greedy.")
+        float, number(min=0, max=HOTTEST, help="Of the answers; 0 is greedy.")
     ] = 0,
     top_p: Annotated[
         float,
@@ -682,7 +682,9 @@ def evaluate(
     heads: Annotated[Path | None, folder("--heads", help=DRAFTER)] = None,
     compare: Annotated[
         tuple[Path, Path] | None,
-        typer.Option(help="Instead of --heads: compare two drafters on the same prompts."),
+        typer.Option(
+            metavar="DIR DIR", help="Instead of --heads: compare two drafters on the same prompts."
+        ),
     ] = None,
     chat_template: Template = None,
     max_new_tokens: Annotated[int, integer(min=2, help=LONGEST)] = 128,
@@ -700,7 +702,7 @@ def evaluate(
         integer(min=1, help="Longest draft in tokens (default: EAGLE 6, draft models 4)."),
     ] = None,
     temperature: Annotated[
-        float, number(min=0, max=HOTTEST, help="Of the answers; 0: greedy.")
+        float, number(min=0, max=HOTTEST, help="Of the answers; 0 is greedy.")
     ] = 0,
     seed: Annotated[
         int, random_seed(help="Random seed of the answers at a temperature above 0.")
