@@ -102,6 +102,12 @@ def letters_are_commands(state: AppState, words: Sequence[str] | None = None) ->
     return f"Digits set it; letters are commands: {write} writes"
 
 
+def samples(state: AppState) -> bool:
+    """Whether the next answer can be another one with other draws."""
+    lanes = [lane for lane in state.lanes.values() if lane.active]
+    return any(not lane.effective_params(state.params).sampling.greedy for lane in lanes)
+
+
 def letters_are_text(state: AppState, token: bool) -> str:
     """After a click on a lane, or on a `token`, while the prompt has the letters."""
     leave, why = state.keys["run.stop"], state.keys["view.why"]
@@ -152,6 +158,11 @@ def status_left(state: AppState, verdict: Verdict | None = None, commands: str =
         return [Part(verdict.short, "bold $foreground")]
     if state.answers_differ and (leader := state.goes_on_from):
         return [Part(f"The next turn continues from {state.label(leader)}", "$quiet", 1)]
+    if state.turns and not state.running and samples(state):
+        redraw = state.keys["run.redraw"]
+        return [
+            Part(f"{again} answers again with the same seed, {redraw} with another", "$quiet", 1)
+        ]
     if state.has_kept and not state.turns:
         opens = state.keys["app.conversations"]
         return [Part(f"{opens} opens an earlier conversation, with its settings", "$quiet", 1)]

@@ -161,8 +161,8 @@ class MainScreen(LanesLayout):
             names = ("app.models", "app.palette", "run.schedule")
             models, every, schedule = (self.state.keys[name] for name in names)
             then = f"{self.state.keys['run.stop']}, then " * self.writing
-            what = f"{models} loads other models, {then}{schedule} changes race and fair"
-            self.state.show_notice(f"{what}; {every} has all commands, also for the seed")
+            what = f"{models} loads other models, {every} sets the seed"
+            self.state.show_notice(f"{what}; {then}{schedule} switches race and fair")
             self.show_state()
 
     def _say_what_lane_can(self, pane: LanePane) -> None:

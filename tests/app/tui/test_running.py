@@ -278,6 +278,19 @@ async def die(stage: Stage, *names: str) -> None:
     await stage.tell(*cut, RunFinished(0, True), EngineExited("killed"))
 
 
+async def test_how_to_get_another_sample(play: Play) -> None:
+    async with play((100, 30)) as stage:
+        await stage.begin()
+        await stage.tell(RunFinished(0, False))
+        said = "F5 answers again with the same seed, Ctrl+R with another"
+        assert said not in stage.text  # at temperature 0 there is no other
+        await stage.press("escape", "t", *"1", "enter", "i")
+        await stage.begin(turn=1)
+        assert said not in stage.text
+        await stage.tell(RunFinished(1, False))
+        assert said in stage.text
+
+
 async def test_answers_stay_after_the_engine_exits_and_f5_restarts_it(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape")

@@ -180,7 +180,9 @@ async def test_a_click_on_a_row_goes_to_its_lane(play: Play, size: tuple[int, in
 async def test_a_click_on_the_first_line_says_how_to_change_it(play: Play) -> None:
     async with play((100, 30)) as stage:
         await stage.pilot.click("#title", offset=(5, 0))
-        assert "F6 loads other models, Esc, then m changes race and fair" in stage.text
+        assert (
+            "F6 loads other models, Ctrl+P sets the seed; Esc, then m switches race" in stage.text
+        )
 
 
 async def test_runs_of_the_same_prompt_are_kept(play: Play) -> None:
