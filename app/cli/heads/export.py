@@ -141,7 +141,7 @@ def export(
         dialect = _write_eagle(head, job)
         what = "an EAGLE-1 head" if version == "eagle1" else "an EAGLE-3 head"
     launch = _launch(engine, serving) if engine else ""
-    _write_card(out, what, target, to, dialect, launch)
+    _write_card(out, what, target, to, dialect, launch, whole)
     write_checksums(out)
     size = format_bytes(sum(file.stat().st_size for file in out.iterdir()))
     form = dialect if precision is None else f"{dialect}, {str(precision).removeprefix('torch.')}"
@@ -293,13 +293,19 @@ def _launch(engine: Engine, serving: ServingConfig) -> str:
     return f"# {engine.name} {engine.version}{note}\n{snippet.text}"
 
 
-def _write_card(out: Path, what: str, target: str, to: str, dialect: str, launch: str) -> None:
+def _write_card(
+    out: Path, what: str, target: str, to: str, dialect: str, launch: str, whole: bool
+) -> None:
+    if whole:
+        use = f"This is `{target}` itself, with heads that draft for it in speculative decoding."
+    else:
+        use = f"They draft for `{target}` in speculative decoding, and for no other model."
     lines = [
         f"# {what[0].upper()}{what[1:]} for {target}",
         "",
-        f"They draft for `{target}` in speculative decoding, and are of no use with another model.",
+        use,
         f"Written by specchat for {to} (dialect {dialect}); `{CHECKSUMS}` lists the checksums.",
-        "They are under the licences of that model and of the texts they learned from.",
+        "The heads are under the licences of that model and of the texts they learned from.",
     ]
     if launch:
         lines += ["", "```", launch, "```"]

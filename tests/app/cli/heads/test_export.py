@@ -202,6 +202,7 @@ def test_modelopt_reads_the_heads_in_the_whole_target(
     export = ("heads", "export", "--target", str(target), "--heads", str(heads), "--to", "modelopt")
     done = specchat(*export, "--out", str(out))
     assert done.returncode == 0 and "(modelopt, bfloat16, " in done.stderr, done.stderr
+    assert f"This is `{target}` itself" in (out / "README.md").read_text()
     config = json.loads((out / "config.json").read_text())
     assert config["medusa"] == {"num_medusa_heads": 2, "num_medusa_layers": 1}
     assert config["architectures"] == ["MedusaLlamaForCausalLM"]
