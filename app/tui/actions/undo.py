@@ -119,35 +119,8 @@ class Undo:
         if why and (loads or "log" in changed or now.names != then.names):
             self.app.show_notice(why)
             return
-        try:
-            for entry in now.deleted - then.deleted:
-                self.conversations.restore(entry)
-        except OSError as error:
-            self.app.show_notice(f"The conversation can't be restored: {error.strerror or error}")
-            return
-        try:
-            for _ in now.renamed[len(then.renamed) :]:
-                self.conversations.take_name_back()
-            for renaming in then.renamed[len(now.renamed) :]:
-                self.conversations.give_name(renaming)
-        except (OSError, InputError) as error:
-            why = error.strerror if isinstance(error, OSError) else None
-            self.app.show_notice(f"The conversation can't be renamed: {why or error}")
-            return
-        try:
-            for _ in now.presets[len(then.presets) :]:
-                self.app.presets.take_back()
-            for change_of_presets in then.presets[len(now.presets) :]:
-                self.app.presets.do_again(change_of_presets)
-        except (OSError, InputError) as error:
-            why = error.strerror if isinstance(error, OSError) else None
-            self.app.show_notice(f"The presets can't be changed: {why or error}")
-            return
-        try:
-            if is_turn:
-                self._move_turn(now.log, then.log)
-        except OSError as error:
-            self.app.show_notice(f"The conversation can't be changed: {error.strerror or error}")
+        if why := self._change_files(now, then, is_turn):
+            self.app.show_notice(why)
             return
         self.stack.begin(back, then, time.monotonic())
         message = self.describe(what, back)
@@ -165,6 +138,30 @@ class Undo:
             for entry in then.deleted - now.deleted:
                 self.conversations.delete(entry)
         self.app.show_notice(message)
+
+    def _change_files(self, now: Setup, then: Setup, is_turn: bool) -> str | None:
+        """Change what is on the disk; returns why not, if that fails."""
+        what = "The conversation can't be restored"
+        try:
+            for entry in now.deleted - then.deleted:
+                self.conversations.restore(entry)
+            what = "The conversation can't be renamed"
+            for _ in now.renamed[len(then.renamed) :]:
+                self.conversations.take_name_back()
+            for renaming in then.renamed[len(now.renamed) :]:
+                self.conversations.give_name(renaming)
+            what = "The presets can't be changed"
+            for _ in now.presets[len(then.presets) :]:
+                self.app.presets.take_back()
+            for change in then.presets[len(now.presets) :]:
+                self.app.presets.do_again(change)
+            what = "The conversation can't be changed"
+            if is_turn:
+                self._move_turn(now.log, then.log)
+        except (OSError, InputError) as error:
+            why = error.strerror if isinstance(error, OSError) else None
+            return f"{what}: {why or error}"
+        return None
 
     def describe(self, what: str, back: bool) -> str:
         key = self.app.state.keys["run.redo"]
