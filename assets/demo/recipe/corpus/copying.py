@@ -1079,13 +1079,13 @@ def _code(rng: random.Random, held_out: bool) -> Job:
 
 
 MAKERS: dict[str, tuple[Maker, int]] = {
-    "repeat": (_repeat, 80), "nth": (_nth, 6), "word": (_word, 22), "name": (_name, 13),
+    "repeat": (_repeat, 80), "nth": (_nth, 6), "word": (_word, 30), "name": (_name, 13),
     "polite": (_polite, 10), "tighten": (_tighten, 6),
     "upper": (_upper, 32), "lower": (_lower, 7), "stop": (_stop, 2), "correct": (_correct, 4),
     "grammar": (_grammar, 14),
-    "spelling": (_spelling, 18), "mistakes": (_mistakes, 7),
+    "spelling": (_spelling, 30), "mistakes": (_mistakes, 7),
     "number": (_number, 3), "bullets": (_bullets, 3),
-    "lines": (_lines, 2), "row": (_row, 2), "past": (_past, 13), "present": (_present, 3),
+    "lines": (_lines, 2), "row": (_row, 2), "past": (_past, 20), "present": (_present, 3),
     "shorten": (_shorten, 5), "drop": (_drop, 2), "about": (_about, 6), "words": (_words, 3),
     "quotes": (_quotes, 3), "turn": (_turn, 5),
     "twice": (_twice, 2), "three": (_three, 2), "rename": (_rename, 5),

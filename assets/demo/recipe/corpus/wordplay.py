@@ -131,7 +131,7 @@ ASK_RHYME = (
 
 
 def opposites(rng: random.Random) -> Asked:
-    word = rng.choice(tuple(OPPOSITES))
+    word = early(rng, tuple(OPPOSITES))
     answer = f"The opposite of {word} is {OPPOSITES[word]}."
     if OPPOSITES.get(OPPOSITES[word]) == word:
         answer += f" And the opposite of {OPPOSITES[word]} is {word}."
@@ -139,7 +139,7 @@ def opposites(rng: random.Random) -> Asked:
 
 
 def synonyms(rng: random.Random) -> Asked:
-    word = rng.choice(tuple(SYNONYMS))
+    word = early(rng, tuple(SYNONYMS))
     answer = f"Another word for {word} is {SYNONYMS[word]}. They mean nearly the same."
     return _ask(rng, ASK_SYNONYM, answer, word, w=word)
 
@@ -167,7 +167,7 @@ def past(rng: random.Random) -> Asked:
 
 
 def rhymes(rng: random.Random) -> Asked:
-    word = rng.choice(tuple(RHYMES))
+    word = early(rng, tuple(RHYMES))
     first, *more = RHYMES[word]
     answer = f"{word} rhymes with {first}."
     if more:
@@ -924,6 +924,9 @@ ASK_MIX = (
     "What colour do you get from {a} and {b}?", "Mix {a} and {b}.",
     "What happens if you mix {a} and {b}?", "{a} and {b} make which colour?",
     "What color do {a} and {b} make?", "What do you get when you mix {a} and {b}?",
+    "What color do you get when you mix {a} and {b}?", "Mixing {a} and {b} gives what color?",
+    "What colour do you get by mixing {a} with {b}?", "{a} plus {b} is which color?",
+    "What color is {a} mixed with {b}?", "If I mix {a} and {b}, what do I get?",
 )  # fmt: skip
 ASK_SOUND = (
     "What sound does {x} make?", "What does {x} say?", "What noise does {x} make?",
@@ -1000,7 +1003,7 @@ ASK_IS_BIGGER = (
 
 def colours(rng: random.Random) -> Asked:
     way = rng.random()
-    if way < 0.65:
+    if way < 0.5:
         thing = rng.choice(COLOURS_ASKED)
         colour = COLOURS[thing]
         other = [x for x in COLOURS if COLOURS[x] == colour and x != thing]
@@ -1140,10 +1143,10 @@ def sizes(rng: random.Random) -> Asked:
 
 
 KINDS = Kinds({
-    opposites: 11, synonyms: 5, plurals: 5, past: 6, rhymes: 7, spelling: 18, misspelling: 9,
+    opposites: 16, synonyms: 14, plurals: 5, past: 6, rhymes: 16, spelling: 18, misspelling: 9,
     in_order: 9, letters_of_words: 8,
     alphabet: 5, sentences: 9, finishing: 3, sorting: 3, counting_words: 3, repeating: 12,
-    languages: 1.5, calendar: 10, colours: 4, animals: 6, shapes: 2, lists: 24,
+    languages: 1.5, calendar: 10, colours: 8, animals: 6, shapes: 2, lists: 24,
     members: 5, sizes: 5,
 })  # fmt: skip
 
