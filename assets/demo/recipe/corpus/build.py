@@ -50,7 +50,8 @@ from assets.demo.recipe.corpus.text import Conversation
 Sample = Callable[[random.Random, bool], Conversation]
 
 RECIPE = Path(__file__).parent.parent
-JUDGED = (3, 6, 7, 8, 9, 10, 11, 12, 13, 14)  # lists of first prompts by which a version was judged
+# The lists of first prompts by which a version was judged.
+JUDGED = (3, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 LONGEST = 3000  # characters of a message: longer ones do not fit the context
 
 # How often there is a conversation about something else before one, and before two or more that
