@@ -61,7 +61,7 @@ def open_screen(settings: Settings) -> int:
         recorder=Recorder(logs, settings_report(settings)),
         theme=theme,
         keys=keys,
-        newcomer=store.empty,
+        newcomer=store.unused,
     )
     app = SpecchatApp(engine, startup)
     code = run_tui(app)

@@ -92,6 +92,11 @@ class Store:
         """Whether there is no kept conversation."""
         return not any(self.folder.glob("*.jsonl"))
 
+    @property
+    def unused(self) -> bool:
+        """Whether there is also none of which all turns were undone."""
+        return self.empty and not any(self.folder.glob(f"*{UNDONE}"))
+
     def new_file(self, now: datetime) -> Path:
         """Create an empty file whose name sorts by time. Creating it here keeps two windows that
         start in the same second from using the same one."""

@@ -49,6 +49,7 @@ from app.tui.keys.bindings import APP_KEYS, RUN_KEYS, allowed
 from app.tui.keys.key_names import key_label, key_labels
 from app.tui.palette import CommandsProvider, Palette, commands
 from app.tui.refresh import AWAKE_SECONDS, EVENTS_SECONDS, IDLE_SECONDS, LABEL_SECONDS
+from app.tui.screens.dialog import Dialog
 from app.tui.screens.examples import ExamplesScreen
 from app.tui.screens.help import HelpScreen
 from app.tui.screens.presets import PresetsScreen
@@ -161,7 +162,9 @@ class SpecchatApp(KeepsBeforeACrash[None], RunActions, LaneActions):
     def _keep_awake(self, events: Sequence[Event]) -> None:
         """Look for events often while some are to be expected, else rarely: an idle app leaves the
         processor asleep."""
-        if events or self.state.expects_events or self.undo.stack.waiting:
+        dialogs = (screen for screen in self.screen_stack if isinstance(screen, Dialog))
+        measures = not self.state.gone and any(each.expects_events for each in dialogs)
+        if events or self.state.expects_events or measures or self.undo.stack.waiting:
             self._wake_up()
         elif self._frequent is not None and time.monotonic() > self._awake_until:
             self._frequent.pause()

@@ -57,7 +57,7 @@ class AppBase(App[None]):
         state.models = state.asked_for = startup.models
         first = next(iter(examples()), None) if startup.newcomer else None
         state.example = first.turns[0] if first else ""
-        state.has_kept = bool(self.store) and not startup.newcomer
+        state.has_kept = self.store is not None and not self.store.empty
         state.set_lanes(startup.lanes)
         self.presets = startup.presets
         self.library = startup.library

@@ -91,6 +91,8 @@ class LaneActions(AppBase):
     @on(SlidersPanel.Changed)
     def change_setting(self, event: SlidersPanel.Changed) -> None:
         """Change the run's setting, or the override of a lane; say so if that changes nothing."""
+        if event.lane is not None and event.lane not in self.state.lanes:
+            return  # it has been removed since
         self.state.clear_notice()
         if event.lane is None:
             self.change_params(event.values)

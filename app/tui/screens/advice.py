@@ -136,7 +136,7 @@ class AdviceScreen(Dialog[Mapping[str, Any] | None]):
             self._said = ""
             self._show()
             return
-        if self._measuring and self._now.ready and not self._ending:
+        if self.expects_events and self._now.ready and not self._ending:
             self._ending = True
             self._engine.send(EndAdvice())
             self._show()
@@ -145,11 +145,11 @@ class AdviceScreen(Dialog[Mapping[str, Any] | None]):
         self.dismiss(None)
 
     @property
-    def _measuring(self) -> bool:
+    def expects_events(self) -> bool:
         return self._now.document is None and self._now.note is None
 
     def action_more(self) -> None:
-        if not self._measuring:
+        if not self.expects_events:
             self._seconds *= MORE
             self._ask()
             self._show()
@@ -249,11 +249,11 @@ class AdviceScreen(Dialog[Mapping[str, Any] | None]):
             numbers = [f"{first_key(self, 'copy(1)')}{last}"] if count else []
             hints.append(f"{' '.join([*numbers, first_key(self, 'copy')])} copy")
         leave = first_key(self, "leave")
-        if self._measuring and self._now.ready and not self._ending:
+        if self.expects_events and self._now.ready and not self._ending:
             hints.append(f"{leave} ends with what is known")
         else:
-            hints.append(f"{leave} {'stops' if self._measuring else 'closes'}")
-        if not self._measuring:
+            hints.append(f"{leave} {'stops' if self.expects_events else 'closes'}")
+        if not self.expects_events:
             hints.append(f"{first_key(self, 'more')} longer")
         hints.append(f"{first_key(self, 'temperatures')} temperatures")
         return hints

@@ -12,6 +12,11 @@ class Dialog(ModalScreen[ScreenResultType]):
     """Closes once: of two quick Enters or clicks, both of which were sent to it, the second is
     handled when it is closed already."""
 
+    @property
+    def expects_events(self) -> bool:
+        """Whether it shows what the engine is doing, and that is not done."""
+        return False
+
     def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
         return super().dismiss(result) if self.is_current else AwaitComplete()
 

@@ -19,6 +19,7 @@ from app.tui.screens.projector import ProjectorScreen
 from app.tui.state.lane_state import Phase
 from app.tui.tokens.lens import NEXT_COLOR_BY
 from app.tui.tokens.token_text import NEXT_MODE
+from app.tui.widgets.gamma_forecast import GammaForecast
 from app.tui.widgets.lane_grid import GONE
 from app.tui.widgets.lane_pane import LanePane
 from app.tui.widgets.lane_tabs import LaneTabs
@@ -45,6 +46,7 @@ class MainScreen(LanesLayout):
         if self.state.replay:  # takes no prompts
             self.query_one("#ask").display = False
             self.query_one(SlidersPanel).disabled = True
+            self.query_one(GammaForecast).disabled = True
             self.focus_pane()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

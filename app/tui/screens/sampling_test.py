@@ -57,6 +57,11 @@ class SamplingTestScreen(Dialog[None]):
             self._test = test
             self._show()
 
+    @property
+    def expects_events(self) -> bool:
+        test = self._test
+        return test is None or (test.note is None and test.done < test.repetitions)
+
     def action_leave(self) -> None:
         self._engine.send(StopSamplingTest())
         self.dismiss(None)

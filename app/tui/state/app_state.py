@@ -241,7 +241,8 @@ class AppState:
         """Whether anything is going on that changes the screen by itself."""
         plays = self.player is not None and not (self.player.paused or self.replay_over)
         loads = self.engine_state is EngineState.LOADING or self.loading is not None
-        return bool(loads or self.running or self.opening or self.queued or plays)
+        computes = not self.gone and any(lane.computing for lane in self.lanes.values())
+        return bool(loads or self.running or self.opening or self.queued or plays or computes)
 
     def look_at(self, name: str, token: TokenEvent | None) -> None:
         """Set the lane's cursor to `token`, and show its round unless rounds are streaming in. The

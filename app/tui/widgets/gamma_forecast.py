@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from textual import events
 from textual.content import Content
+from textual.style import Style
 from textual.widget import Widget
 
 from app.tui.format.bars import speed_columns
@@ -11,6 +13,7 @@ from app.tui.state.app_state import AppState
 from app.tui.state.growing import Same
 from app.tui.state.lane_state import LaneState
 from app.tui.state.scores import measured_speeds
+from app.tui.widgets.sliders_panel import SlidersPanel
 from decoding.cost.forecast import MIN_ROUNDS, Forecast, forecast
 
 WIDE = 70  # cells from which the row has its full text
@@ -20,7 +23,7 @@ DRAFTS_NOTHING = "what if γ: the lane in focus does not draft"
 MEANING = (
     "Expected tokens per second at gamma 0, 1, 2, … for this prompt. Green: best measured gamma. "
     "Yellow: the present one. Dim or ?: too few drafts that long, extrapolated. ±: two standard "
-    "errors."
+    "errors. A click on a column or on the best gamma sets it."
 )
 
 
@@ -40,6 +43,7 @@ class GammaForecast(Widget):
         self._alpha: float | None = None
         self._else = DRAFTS_NOTHING
         self._lane = 0  # its number
+        self._overriding: str | None = None  # the lane, if its gamma is its own
 
     def show(self, state: AppState, name: str | None) -> None:
         """Computes nothing if nothing has changed since the last call."""
@@ -51,13 +55,17 @@ class GammaForecast(Widget):
             for each in state.lanes.values()
         ]
         before = Same(state.runs.all), Same(state.loaded), state.played_again
-        now = [(each.effective_params(state.params), each.tree) for each in state.lanes.values()]
+        now = [
+            (each.effective_params(state.params), each.tree, "gamma" in each.info.overrides)
+            for each in state.lanes.values()
+        ]
         asked = (lane.info.name, made, before, now)
         if asked == self._asked:
             return
         self._asked = asked
         lane = self._with_forecast(state, lane)
         self._lane = list(state.lanes).index(lane.info.name) + 1
+        self._overriding = lane.info.name if "gamma" in lane.info.overrides else None
         self.forecast = forecast_for_lane(state, lane)
         self._alpha = lane.metrics.acceptance_rate if lane.metrics else None
         self._else = too_early(state, lane) if lane.info.default_gamma else DRAFTS_NOTHING
@@ -80,6 +88,12 @@ class GammaForecast(Widget):
         if self.forecast is None:
             return Content(self._else)
         return forecast_line(self.forecast, self._alpha, self.size.width, self._lane)
+
+    def on_click(self, event: events.Click) -> None:
+        """Set the gamma that was clicked, as the slider of the lane in question would."""
+        gamma = event.style.meta.get("gamma")
+        if gamma is not None:
+            self.post_message(SlidersPanel.Changed({"gamma": gamma}, self._overriding, step=False))
 
 
 def too_early(state: AppState, lane: LaneState) -> str:
@@ -119,17 +133,20 @@ def forecast_after_run(state: AppState) -> bool:
 
 
 def forecast_line(found: Forecast, alpha: float | None, width: int, lane: int = 0) -> Content:
-    """The forecast in at most `width` cells. `alpha`: the acceptance rate of the lane with the
-    number `lane`, which is not named without one."""
+    """The forecast in at most `width` cells; where a gamma can be clicked, it is the meta data of
+    the style. `alpha`: the acceptance rate of the lane with the number `lane`, which is not named
+    without one."""
     best, now, seen, guess = found.best_seen, found.gamma, found.seen, found.best
     ahead = found.now > found.speeds[best]  # by too few rounds to call it the best
     each = -(-len(found.speeds) // COLUMNS)  # gammas that share a column
     styles = {now // each: "$warning", best // each: "$accepted"}
     named = f"{lane}: " * bool(lane) + "what if " * (width >= WIDE)
-    parts: list[str | tuple[str, str]] = [f"{named}γ " if named else "", "0"]
-    for column, block in enumerate(speed_columns(peaks(found.speeds, each))):
+    parts: list[str | Content] = [f"{named}γ " if named else "", "0"]
+    shown = fastest(found.speeds, each)
+    blocks = speed_columns(tuple(found.speeds[gamma] for gamma in shown))
+    for column, (gamma, block) in enumerate(zip(shown, blocks, strict=True)):
         usual = "$foreground" if column * each <= seen else "$quiet"
-        parts.append((block, styles.get(column, usual)))
+        parts.append(clickable(block, styles.get(column, usual), gamma))
     parts.append(f"{len(found.speeds) - 1}")
     beyond = "?" * (now > seen)
     present = f"now γ{now}{beyond} {speed(found.now)}"
@@ -143,7 +160,7 @@ def forecast_line(found: Forecast, alpha: float | None, width: int, lane: int = 
     else:
         word = "" if ahead else "best tried " if width >= WIDE else "best "
         advice = f" {word}γ{best} ≈ {speed(found.speeds[best])}{error(found, best)} tok/s"
-    parts += [(advice, "bold $accepted")]
+    parts += [clickable(advice, "bold $accepted", best)]
     more = [] if is_best else [Content.assemble(" · ", (present, styles[now // each]))]
     if guess > seen:
         more += [Content(f" · γ{guess}? {speed(found.speeds[guess])} is a guess")]
@@ -161,9 +178,14 @@ def forecast_line(found: Forecast, alpha: float | None, width: int, lane: int = 
     return line
 
 
-def peaks(speeds: tuple[float, ...], each: int) -> tuple[float, ...]:
-    """The maximum of every `each` speeds."""
-    return tuple(max(speeds[at : at + each]) for at in range(0, len(speeds), each))
+def clickable(text: str, style: str, gamma: int) -> Content:
+    return Content.styled(text, style).stylize(Style.from_meta({"gamma": gamma}))
+
+
+def fastest(speeds: tuple[float, ...], each: int) -> list[int]:
+    """The gamma with the highest speed in every block of `each`."""
+    blocks = (range(len(speeds))[at : at + each] for at in range(0, len(speeds), each))
+    return [max(block, key=speeds.__getitem__) for block in blocks]
 
 
 def error(found: Forecast, gamma: int) -> str:

@@ -69,7 +69,8 @@ class TokenPanel(Panel):
         super().__init__(dom_id=dom_id)
         self._rows = [FactRow(name) for name in ROWS]
         self._likely = Words(id="likely")
-        self._scroll = TokenScroll(Vertical(*self._rows, id="facts"), self._likely)
+        self._facts = Vertical(*self._rows, id="facts")
+        self._scroll = TokenScroll(self._facts, self._likely)
 
     @property
     def inside(self) -> Widget:
@@ -79,6 +80,7 @@ class TokenPanel(Panel):
         lane = state.lanes[name]
         facts = facts_here(lane) if lane.active else None
         title = title_of("Token", state.label(name))
+        self._facts.display = facts is not None  # else the note would stand far to the right
         if facts is None:
             self.top.show(title)
             note = "No token yet." if lane.active else why_off(lane, state.keys["view.toggle_here"])
@@ -100,10 +102,11 @@ class TokenPanel(Panel):
             state.keys[each]
             for each in ("cursor.before", "cursor.next", "view.round_back", "view.round_forward")
         )
-        self.bottom.show(
-            [Part(f"{before} {after} token by token", "$quiet")]
-            + [Part(f"{back} {forth} round by round", "$quiet", 1)]
-        )
+        ways = [
+            Part(f"{before} {after} token by token", "$quiet"),
+            Part(f"{back} {forth} round by round", "$quiet", 1),
+        ]
+        self.bottom.show(ways if facts else [])
 
 
 def fact_texts(facts: TokenFacts) -> dict[str, str | None]:

@@ -250,6 +250,7 @@ async def test_a_conversation_that_waited_for_models_that_never_came(
 async def test_its_settings_come_back_with_it(store: Store) -> None:
     used = Params(SamplingParams(0.9), gamma=3)
     async with opened(store) as stage:
+        assert "opens an earlier conversation" not in stage.text
         await stage.tell(*(
             replace(
                 event, tree="default", params=replace(used, gamma=2 if "=2" in event.lane else 3)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from app.engine.commands import SetOverrides, SetParams
 from app.engine.events import Finished, Loaded, RoundFinished, RunFinished
 from app.engine.metrics import metrics_of
 from app.report.spread import Spread
@@ -268,3 +269,65 @@ async def test_the_forecast_is_short_when_narrow_and_hidden_with_the_lanes(play:
         await stage.tell(Finished("draft", "stop", None, metrics()))
         await stage.press("s")
         assert "now γ3" not in stage.text
+
+
+async def click(stage: Stage, gamma: int) -> None:
+    """On the gamma's column, where each has one."""
+    whatif = stage.app.main.query_one(GammaForecast)
+    drawn = str(whatif.render())
+    first = next(at for at, char in enumerate(drawn) if char in HEIGHTS)
+    left = whatif.styles.padding.left
+    await stage.pilot.click(whatif, offset=(left + first + gamma, 0))
+    await stage.tell()
+
+
+def gamma_now(stage: Stage) -> object:
+    return stage.app.state.params.gamma
+
+
+async def test_a_click_on_a_column_sets_that_gamma_and_can_be_undone(play: Play) -> None:
+    async with play(load=False, params=Params(gamma=2)) as stage:
+        await load(stage)
+        await stage.begin()
+        await stage.tell(prefilled("draft", "The"), *steps(PAYING, 2, 40))
+        await stage.finish()
+        await click(stage, 5)
+        assert stage.engine.asked(SetParams)[-1].params.gamma == 5
+        assert "now γ5" in row(stage) and stage.app.main.prompt.has_focus
+        await click(stage, 0)
+        assert gamma_now(stage) == 0
+        await stage.press("ctrl+z")
+        assert gamma_now(stage) == 5  # two clicks are two changes
+        whatif = stage.app.main.query_one(GammaForecast)
+        left, drawn = whatif.styles.padding.left, str(whatif.render())
+        await stage.pilot.click(whatif, offset=(left + drawn.index("γ2 ≈"), 0))
+        await stage.tell()
+        assert gamma_now(stage) == 2
+        await stage.press("ctrl+z")
+        assert gamma_now(stage) == 5
+        await stage.press("ctrl+z")
+        assert gamma_now(stage) == 2
+        before = len(stage.engine.asked(SetParams))
+        await stage.pilot.click(whatif, offset=(left, 0))  # no gamma
+        assert len(stage.engine.asked(SetParams)) == before
+
+
+async def test_a_click_sets_a_lanes_own_gamma(play: Play) -> None:
+    lanes = (lane("ar"), lane("draft", gamma=4, overrides={"gamma": 2}))
+    async with play(lanes=lanes, load=False) as stage:
+        await stage.load(lanes)
+        await stage.begin("Hello", 0, "ar", "draft")
+        await stage.tell(prefilled("draft", "The"), *steps(PAYING, 2, 40))
+        await stage.finish(0, "ar", "draft")
+        assert "2: what if γ" in row(stage)  # with lane 1 in focus
+        await click(stage, 7)
+        asked = stage.engine.asked(SetOverrides)[-1]
+        assert (asked.lane, asked.overrides) == ("draft", {"gamma": 7})
+        assert not stage.engine.asked(SetParams) and "now γ7" in row(stage)
+
+
+def test_a_column_of_several_gammas_stands_for_the_fastest() -> None:
+    speeds = tuple(float(each) for each in [*range(20), *range(13, 0, -1)])  # 0 to 32
+    told = forecast_line(Forecast(speeds, 2, 0.5, 32), None, 98)
+    clicked = [span.style.meta.get("gamma") for span in told.spans if hasattr(span.style, "meta")]
+    assert clicked[:3] == [1, 3, 5] and clicked[9:11] == [19, 20] and clicked[-2:] == [32, 19]

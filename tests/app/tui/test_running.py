@@ -29,6 +29,7 @@ from app.engine.events import (
     Finished,
     LoadFailed,
     Loading,
+    ProbabilitiesComputed,
     RoundFinished,
     RunFinished,
     RunRejected,
@@ -715,6 +716,34 @@ async def test_a_conversation_that_fills_half_of_the_context_says_how_much(play:
         stage.app.main.show_state()
         await stage.pilot.pause()
         assert "context" not in stage.text  # counted in another model's tokens
+
+
+@pytest.mark.parametrize("job", ["e", "f7", "w"])
+async def test_an_app_looks_for_events_often_while_something_is_computed(
+    play: Play, monkeypatch: pytest.MonkeyPatch, job: str
+) -> None:
+    monkeypatch.setattr("app.tui.app.IDLE_SECONDS", 1000.0)
+    async with play() as stage:
+        await stage.to_lane(2)
+        run = RunStarted(0, 0, "Hello", 3, 42, ("draft",), prompt_ids=(1,), at=0.0)
+        rounds = (stepped("draft", [" is"], [], " it"), stepped("draft", [], [], "!", index=1))
+        await stage.tell(run, prefilled("draft", "The"), *rounds)
+        await stage.finish(0, "draft")
+        await stage.press(job)
+        begun, idle = time.monotonic(), AWAKE_SECONDS + 10 * EVENTS_SECONDS
+        looks, drain = [begun], stage.engine.drain
+
+        def counted() -> list[Event]:
+            looks.append(time.monotonic())
+            return drain()
+
+        monkeypatch.setattr(stage.engine, "drain", counted)
+        await stage.until(lambda: looks[-1] > begun + idle)
+        if job == "w":
+            stage.engine.emit(ProbabilitiesComputed("draft", 0, note="nothing is measured here"))
+        else:
+            await stage.press("escape")
+        await stage.until(lambda: time.monotonic() > looks[-1] + idle)
 
 
 async def test_an_idle_app_looks_for_events_rarely_until_something_happens(

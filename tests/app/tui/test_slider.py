@@ -13,6 +13,7 @@ from app.strategies.settings import SETTINGS
 from app.tui.state.scale import Scale, evenly
 from app.tui.state.sliders import SLIDERS, token_stops
 from app.tui.widgets.slider import LABEL_CELLS, Slider
+from app.tui.widgets.sliders_panel import SlidersPanel
 from decoding.params import Params, SamplingParams, flat
 from tests.support.scripted import lane, stepped
 from tests.support.stage import LANES, Play, Stage
@@ -92,6 +93,14 @@ async def test_keys_move_the_slider_and_the_engine_hears(play: Play) -> None:
         await stage.press("p", "left")
         assert last_params(stage).sampling.top_p == 0.95
         assert last_params(stage).max_new_tokens == Params().max_new_tokens
+
+
+async def test_a_setting_of_a_lane_that_is_gone_is_dropped(play: Play) -> None:
+    async with play() as stage:
+        changed = SlidersPanel.Changed({"gamma": 3}, "removed", step=False)
+        stage.app.main.query_one(SlidersPanel).post_message(changed)
+        await stage.tell()
+        assert not stage.engine.asked(SetOverrides) and not stage.engine.asked(SetParams)
 
 
 async def test_escape_goes_back_to_the_lanes(play: Play) -> None:

@@ -208,6 +208,18 @@ async def test_a_round_without_probabilities_shows_what_is_known(play: Play) -> 
         assert "entropy" not in stage.text
 
 
+async def test_of_a_lane_that_is_off_it_says_how_to_switch_it_on(play: Play) -> None:
+    async with play((120, 40)) as stage:
+        await stage.to_lane(2)
+        await stage.press("o", "w")
+        assert "\n│ off, o switches it on" in stage.text and "← → token by token" not in stage.text
+        await stage.press("o")
+        assert "\n│ No token yet." in stage.text
+        await stage.begin()
+        await stage.tell(FIRST)
+        assert "the target itself" in stage.text and "← → token by token" in stage.text
+
+
 async def test_a_list_that_replaces_a_sentence_at_once_has_room(play: Play) -> None:
     async with play((60, 24)) as stage:
         await stage.to_lane(2)

@@ -712,9 +712,12 @@ async def undo_all_and_leave(store: Store) -> tuple[Path, bytes]:
 
 
 async def test_a_conversation_that_was_undone_whole_before_the_app_was_left(store: Store) -> None:
+    assert store.unused
     path, whole = await undo_all_and_leave(store)
+    assert not store.unused  # its user is no newcomer
     async with opened(store) as stage:
         prompt = stage.app.main.prompt
+        assert "opens an earlier conversation" not in stage.text  # none is listed
         await stage.until(lambda: "Ctrl+Y brings back what was undone" in stage.text)
         await stage.until(lambda: prompt.text == "Count!")
         await reopen(stage, "ctrl+y")
