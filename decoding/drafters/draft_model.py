@@ -52,8 +52,8 @@ class DraftModel:
     def start(self, ids: Sequence[int], first: int = 0, features: Tensor | None = None) -> None:
         self.note = self._penalties = None
         common = self._go_back(min(common_prefix_length(self._rows, ids), len(ids) - 1))
-        # All but the last id: the first round's pass runs it together with the root.
-        new = ids[common : min(len(ids) - 1, self.model.context)]
+        # All but the last id: the first round's pass runs it. Without room for a draft, nothing.
+        new = ids[common:-1] if len(ids) <= self.model.context else ()
         if new:
             self._prefill(new)
 

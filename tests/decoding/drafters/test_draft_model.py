@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -13,6 +14,7 @@ from decoding.cost.curve import Line
 from decoding.cost.model import CostModel
 from decoding.drafters.base import DraftContext
 from decoding.drafters.draft_model import DraftModel
+from decoding.model.forward import ForwardOutput
 from decoding.params import Params, SamplingParams
 from tests.support.paper_target import PaperTarget
 
@@ -45,6 +47,21 @@ def test_a_sampled_chain_is_as_long_as_it_is_asked_for() -> None:
     draft = drafter.propose(DraftContext([1, 2], 6, params, torch.Generator(), COSTS))
     assert draft is not None and draft.tree.shape.depth == 6
     assert not drafter.ends_drafts(params)
+
+
+@pytest.mark.parametrize(("context", "depth"), [(9, 1), (8, 0)])
+def test_a_prompt_is_prefilled_only_if_there_is_room_for_a_draft(context: int, depth: int) -> None:
+    class Short(PaperTarget):
+        def prefill(self, *args: Any) -> ForwardOutput:
+            assert depth, "for nothing"
+            return super().prefill(*args)
+
+    model, ids = Short(VOCAB, seed=1), [1] * 9
+    model.context = context
+    drafter = DraftModel(model, VOCAB)  # type: ignore[arg-type]
+    drafter.start(ids)
+    draft = drafter.propose(DraftContext(ids, 4, Params(), torch.Generator()))
+    assert (0 if draft is None else draft.tree.shape.depth) == depth
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
