@@ -213,8 +213,7 @@ class Decoder:
         self._prepare(output, acceptance)
         result = acceptance.result
         self._require_token(result.bonus)
-        # The time between the last round's preparation, if there was one, and this round is left
-        # out.
+        # Of what the last round prepared, if anything: how long it took, then the pause since.
         *prepared, draft_seconds, verify_seconds = clock.parts()
         draft_seconds += sum(prepared[:1])
         self._cache.length += len(result.path) + 1

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-MAX_BYTES = 1 << 28  # bytes
+MAX_BYTES = 1 << 28
 
 
 def parse_json(text: str | bytes) -> Any:

@@ -35,8 +35,10 @@ def _build_draft_model(models: LoadedModels) -> Drafter:
         return DraftModel(draft, models.target.vocab_size, gamma)
     from decoding.drafters.universal import UniversalDraft
 
-    drafter, device = DraftModel(draft, draft.vocab_size, gamma), models.target.device
-    return UniversalDraft(drafter, models.tokenizer, models.draft_tokenizer, device)
+    drafter, target = DraftModel(draft, draft.vocab_size, gamma), models.target
+    return UniversalDraft(
+        drafter, models.tokenizer, models.draft_tokenizer, target.vocab_size, target.device
+    )
 
 
 def _draft_title(models: LoadedModels) -> str:

@@ -81,11 +81,9 @@ def with_eagle_settings(config: Mapping[str, Any], settings: EagleSettings) -> d
     changed = {key: value for key, value in config.items() if key not in keys.values()}
     values = asdict(settings).items()
     changed |= {keys[name]: value for name, value in values if value is not None}
-    if "speculators_config" in config:
-        speculators = config["speculators_config"]
+    speculators = config.get("speculators_config") or {}
+    if methods := speculators.get("proposal_methods"):
         tokens = settings.gamma or SPECULATIVE_TOKENS
-        methods = [
-            each | {"speculative_tokens": tokens} for each in speculators["proposal_methods"]
-        ]
+        methods = [each | {"speculative_tokens": tokens} for each in methods]
         changed["speculators_config"] = speculators | {"proposal_methods": methods}
     return changed

@@ -15,6 +15,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from decoding.checkpoints.headers import regular_files
 from decoding.checkpoints.quantized import dequantized
 from decoding.errors import InputError, reason_for
 from decoding.json_text import read_json
@@ -52,13 +53,13 @@ def read_tensors(folder: Path, wanted: Callable[[str], bool]) -> dict[str, Tenso
         raise InputError(f"no folder {folder}: give the folder of a checkpoint")
     tensors: dict[str, Tensor] = {}
     try:
-        for path in sorted(folder.glob("*.safetensors")):
+        for path in regular_files(folder, "safetensors"):
             with safe_open(path, framework="pt") as file:
                 names = [name for name in file.keys() if wanted(name)]  # noqa: SIM118 (no mapping)
                 tensors |= {name: file.get_tensor(name) for name in names}
         if tensors:
             return dequantized(tensors)
-        for path in sorted([*folder.glob("*.bin"), *folder.glob("*.pt"), *folder.glob("*.pth")]):
+        for path in regular_files(folder, "bin", "pt", "pth"):
             if _STATE.match(path.name):
                 continue
             loaded = _unpickled(path)

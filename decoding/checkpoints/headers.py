@@ -29,11 +29,11 @@ def read_tensor_shapes(folder: Path) -> dict[str, list[int]]:
     read, as trainers pickle other things beside the weights. Broken safetensors raise any
     exception."""
     found: dict[str, list[int]] = {}
-    for path in _files(folder, "safetensors"):
+    for path in regular_files(folder, "safetensors"):
         found |= _safetensors(path)
     if found:
         return found
-    for path in _files(folder, "bin", "pt", "pth"):
+    for path in regular_files(folder, "bin", "pt", "pth"):
         with suppress(Exception):  # a pickle may hold anything, and raise anything
             found |= {name: list(shape) for name, shape in _pickled(path).items()}
     return found
@@ -43,16 +43,16 @@ def read_tensor_types(folder: Path) -> dict[str, str]:
     """The types in safetensors, as these call them: F32, I8, F8_E4M3, if there are any, else in
     pickled files; {} if one is broken."""
     with suppress(Exception):
-        if files := _files(folder, "safetensors"):
+        if files := regular_files(folder, "safetensors"):
             headers = map(_header, files)
             return {name: each["dtype"] for header in headers for name, each in header.items()}
-        pickled = map(_pickled, _files(folder, "bin", "pt", "pth"))
+        pickled = map(_pickled, regular_files(folder, "bin", "pt", "pth"))
         return {name: shape.dtype for shapes in pickled for name, shape in shapes.items()}
     return {}
 
 
 def weight_files(folder: Path) -> list[Path]:
-    return _files(folder, "safetensors", "bin", "pt", "pth")
+    return regular_files(folder, "safetensors", "bin", "pt", "pth")
 
 
 def file_tensor_names(path: Path) -> list[str]:
@@ -64,8 +64,8 @@ def read_tensor_names(folder: Path) -> set[str] | None:
     """The names in all files of weights; None if one of them can only be read by torch."""
     with suppress(Exception):
         of_files = [
-            *map(_header, _files(folder, "safetensors")),
-            *map(_pickled, _files(folder, "bin", "pt", "pth")),
+            *map(_header, regular_files(folder, "safetensors")),
+            *map(_pickled, regular_files(folder, "bin", "pt", "pth")),
         ]
         return {name for names in of_files for name in names} if all(of_files) else None
     return None
@@ -79,8 +79,8 @@ def packed_weight(types: Mapping[str, str]) -> str | None:
     return next((f"{name} is {types[name]}" for name in packed), None)
 
 
-def _files(folder: Path, *endings: str) -> list[Path]:
-    """Regular files: a pipe may never be written to."""
+def regular_files(folder: Path, *endings: str) -> list[Path]:
+    """The files of a folder with these endings; no pipes, as these may never be written to."""
     found = sorted(path for ending in endings for path in folder.glob(f"*.{ending}"))
     return [path for path in found if path.is_file()]
 

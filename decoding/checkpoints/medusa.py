@@ -89,6 +89,8 @@ def read_medusa(folder: Path, hidden: int, vocab: int) -> MedusaWeights:
     require_medusa(folder, tensors)
     token_map = tensors.pop("token_map", None)
     dialect, residual, own = _sort(folder, tensors, config)
+    if token_map is not None:
+        _check_token_map(folder, token_map, vocab)
     rows = vocab if token_map is None else len(token_map)
     _check_shapes(folder, residual, own, hidden, rows)
     heads = 1 + max(i for i, _, _ in residual)
@@ -312,9 +314,26 @@ def _check_shapes(
             )
 
 
+def _check_token_map(folder: Path, token_map: Tensor, vocab: int) -> None:
+    if token_map.dim() != 1 or token_map.is_floating_point():
+        kind = str(token_map.dtype).removeprefix("torch.")
+        raise InputError(
+            f"{folder}: token_map is {kind} {list(token_map.shape)}, it must be a list of token ids"
+        )
+    outside = token_map[(token_map < 0) | (token_map >= vocab)]
+    if len(outside):
+        raise InputError(
+            f"{folder}: token_map names token {int(outside[0])}, this target has {vocab}: the "
+            "heads were made for another model"
+        )
+
+
 def _accuracy(folder: Path, config: Mapping[str, Any], heads: int) -> tuple[tuple[float, ...], ...]:
     table = config.get("medusa_accuracy") or ()
     try:
-        return tuple(tuple(float(x) for x in row) for row in table)[:heads]
+        found = tuple(tuple(float(x) for x in row) for row in table)[:heads]
     except (OverflowError, TypeError, ValueError) as error:
         raise InputError(f"{folder}: medusa_accuracy must hold a row of numbers a head") from error
+    if not all(0 <= x <= 1 for row in found for x in row):
+        raise InputError(f"{folder}: medusa_accuracy must hold shares from 0 to 1")
+    return found

@@ -52,8 +52,8 @@ class DraftModel:
     def start(self, ids: Sequence[int], first: int = 0, features: Tensor | None = None) -> None:
         self.note = self._penalties = None
         common = self._go_back(min(common_prefix_length(self._rows, ids), len(ids) - 1))
-        # All but the last id: the first round's pass runs it together with the root.
-        new = ids[common : min(len(ids) - 1, self.model.context)]
+        # All but the last id: the first round's pass runs it. Without room for a draft, nothing.
+        new = ids[common:-1] if len(ids) <= self.model.context else ()
         if new:
             self._prefill(new)
 
@@ -78,21 +78,21 @@ class DraftModel:
                 step = self.model.forward(self._cache, DraftTree(chain(0), tokens[-1]))
                 self._cache.length += 1
                 logits = step.logits
-            logits = logits[:, : self._target_vocab]
+            logits = self._for_target(logits)
             if sampling.penalizes:
                 logits = self._penalties.apply(logits, sampling, ids, torch.cat(tokens))
             if sampling.greedy:
                 rows.append(logits)
                 tokens.append(logits.argmax(-1))
-                if ends and not self._length.goes_on(float(logits.softmax(-1).amax())):
+                if ends and not self._length.goes_on(float(_highest_p(logits))):
                     break
             else:
                 rows.append(probabilities(logits, sampling))
                 tokens.append(exponential_race(rows[-1], exponential(rows[-1], context.generator)))
         tree = DraftTree(chain(len(rows)), torch.cat(tokens))
         if not sampling.greedy:
-            return Draft(tree, self._padded(rows))
-        return Draft(tree, draft_p=lambda: torch.cat(rows).float().softmax(-1).amax(-1))
+            return Draft(tree, torch.cat(rows))
+        return Draft(tree, draft_p=lambda: _highest_p(torch.cat(rows)))
 
     def ends_drafts(self, params: Params) -> bool:
         # On a GPU waiting for each probability would take longer. Of what is sampled it says less.
@@ -119,8 +119,15 @@ class DraftModel:
         self._rows.extend(new)
         return logits
 
-    def _padded(self, q: list[Tensor]) -> Tensor:
-        """[gamma, V of the target]: ids that the draft model lacks get probability 0."""
-        rows = torch.cat(q)
-        lacking = self._target_vocab - rows.shape[1]
-        return torch.nn.functional.pad(rows, (0, lacking)) if lacking else rows
+    def _for_target(self, logits: Tensor) -> Tensor:
+        """[1, V of the target]: an id that the draft model lacks is never drafted."""
+        lacking = self._target_vocab - logits.shape[1]
+        if lacking <= 0:
+            return logits[:, : self._target_vocab]
+        return torch.nn.functional.pad(logits, (0, lacking), value=-torch.inf)
+
+
+def _highest_p(logits: Tensor) -> Tensor:
+    """The probability of each row's likeliest token, float32 [n]: in half precision it would often
+    be 1."""
+    return logits.softmax(-1, dtype=torch.float32).amax(-1)

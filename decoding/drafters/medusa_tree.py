@@ -33,11 +33,11 @@ def default_choices(
     kept: Choices = (),
     measured: tuple[float, float] | None = None,
 ) -> Choices:
-    """Choose the tree that suits these heads on this machine, from their measured accuracies, the
-    measured cost of drafting by them, and that of verifying n nodes, in seconds; the small one
-    where these accuracies or the cost are not known. Where no tree pays the most likely token alone
-    is left: still a draft. `kept`, what was chosen earlier, stays until another one is clearly
-    faster. `measured`: the `draft_seconds`, if they are known."""
+    """Choose the fastest tree for these heads on this machine, by their accuracies, the time of a
+    draft (`measured`: the `draft_seconds`, if they are known) and `verify_cost`, the seconds of a
+    pass over n nodes. Without accuracies or `verify_cost` it is the small tree; where no tree pays,
+    the first head's likeliest token. The tree `kept` from an earlier choice stays until another one
+    is clearly faster."""
     if not heads.accuracy or verify_cost is None:
         return NAMED_TREES["small"]
     one, all_heads = measured or draft_seconds(heads, target)

@@ -38,9 +38,11 @@ class Simulated:
         if not drafted:
             return None
         right = torch.rand(len(drafted), generator=self._draws) < self._acceptance
-        # Of a mistake all that matters is that it is one: `not` gives 0, or 1 for 0.
-        spoiled = [token if kept else not token for token, kept in zip(drafted, right, strict=True)]
-        return Draft(DraftTree.of_chain([context.ids[-1], *map(int, spoiled)], self._device))
+        # A mistake is any other id: 0, or 1 in its place.
+        tokens = [
+            token if kept else int(token == 0) for token, kept in zip(drafted, right, strict=True)
+        ]
+        return Draft(DraftTree.of_chain([context.ids[-1], *tokens], self._device))
 
     def observe(self, ids: Sequence[int], accepted: int) -> None:
         pass

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 import torch
 from torch import Tensor
@@ -24,7 +25,8 @@ from decoding.trees.draft import Draft, DraftTree
 
 class UniversalDraft:
     """Gets chains from `drafter`, which has its own vocabulary. Their text is needed on the host,
-    so that a round waits for the device once more."""
+    so that a round waits for the device once more. Nothing from `target_vocab` ids on is proposed:
+    a tokenizer may have tokens that the model was never given rows for."""
 
     needs: Needs = "none"
 
@@ -33,11 +35,13 @@ class UniversalDraft:
         drafter: Drafter,
         target_tokenizer: PreTrainedTokenizerBase,
         draft_tokenizer: PreTrainedTokenizerBase,
+        target_vocab: int,
         device: torch.device,
     ) -> None:
         self.default_gamma = drafter.default_gamma
         self._drafter = drafter
         self._retokenizer = Retokenizer(target_tokenizer, draft_tokenizer)
+        self._target_vocab = target_vocab
         self._device = device
         self._view: list[int] = []  # the ids that the drafter has as committed
         self._drafted: list[int] = []
@@ -63,7 +67,8 @@ class UniversalDraft:
         if draft is None:
             return None
         self._drafted = download(draft.tree.tokens[1:])
-        tokens = self._retokenizer.to_target(self._drafted)[: context.gamma]
+        converted = self._retokenizer.to_target(self._drafted)[: context.gamma]
+        tokens = list(takewhile(lambda token: token < self._target_vocab, converted))
         if not tokens:
             return None
         return Draft(DraftTree.of_chain([context.ids[-1], *tokens], self._device))

@@ -26,7 +26,8 @@ MASK_ALIGNMENT = 16
 # Arguments that change the mathematics and that this attention does not implement.
 _REFUSED = ("position_bias", "sinks", "head_mask")
 
-FEW = 512  # query rows of a key head; for more the prefix would be read too often in parts
+# Query rows of a key head, for the kernel: it reads the prefix once for every 64 of them.
+MAX_KERNEL_ROWS = 512
 
 # Maximum number of attention scores in memory at once, where they are materialized.
 _SCORES = 1 << 27
@@ -104,7 +105,7 @@ def attend(
             enable_gqa=query.shape[1] != key.shape[1],
         )
         return out.transpose(1, 2).contiguous()
-    if mask is not None and query.is_cuda and _divisible(query, key, value, mask):
+    if mask is not None and query.is_cuda and _fits_kernel(query, key, value, mask):
         kernels = kernels_for(query)
         if kernels is not None:
             scale = query.shape[-1] ** -0.5 if scale is None else scale
@@ -115,10 +116,10 @@ def attend(
     return _unfold(out, rows)
 
 
-def _divisible(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> bool:
-    """Whether the kernel that divides a prefix among many programs can be used: for a few rows of
-    one sequence, and one mask for all heads."""
-    few = query.shape[1] * query.shape[2] <= FEW * key.shape[1]
+def _fits_kernel(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> bool:
+    """Whether `triton_kernels.attend` can compute this: a few rows of one sequence, and one mask
+    for all heads."""
+    few = query.shape[1] * query.shape[2] <= MAX_KERNEL_ROWS * key.shape[1]
     contiguous = all(each.stride(-1) == 1 for each in (query, key, value, mask))
     alone = len(query) == 1 and mask.shape[1] == 1
     return few and contiguous and alone and key.shape == value.shape

@@ -26,9 +26,9 @@ from decoding.model.lean import LeanForward
 from decoding.model.linears import Linear
 
 SIZES = (1, 2, 4, 8, 16, 32, 64)  # rows of a pass; in longer ones launching matters little
-# Rows of a cache at first, where attention skips what no row sees: each time a cache grows, its
-# graphs are recorded anew, which takes as long as ten passes.
-ROOM = 1024
+# Each time a cache grows its graphs are recorded anew, which takes as long as ten passes. So it
+# has at least this capacity where attention skips what no row sees, and free rows cost no time.
+MIN_CAPACITY = 1024
 WARM_UPS = 2
 TIMED = 3  # runs, of which the fastest counts
 
@@ -191,7 +191,7 @@ class GraphForward:
         self.lean = lean
         self._fold = fold
         skips = kernels_for(lean.rope.reach(1)) is not None
-        self._room = min(ROOM, lean.rope.context) if skips else 0
+        self._min_capacity = min(MIN_CAPACITY, lean.rope.context) if skips else 0
         self._recordable = Recordable(record)
         self._recordings: WeakKeyDictionary[TreeCache, Recordings] = WeakKeyDictionary()
 
@@ -203,7 +203,7 @@ class GraphForward:
         # Several rows without a mask are the start of a prompt; several masks are for windows.
         if size is None or isinstance(mask, dict) or (mask is None and rows > 1):
             return self.lean(tokens, positions, mask, cache, last_only)
-        cache.reserve(max(cache.length + size, self._room))
+        cache.reserve(max(cache.length + size, self._min_capacity))
         made = self._recordings.get(cache)
         if made is None or made.capacity != cache.capacity:  # the cache was reallocated
             made = self._recordings[cache] = Recordings(cache.capacity)

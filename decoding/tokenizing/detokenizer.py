@@ -9,6 +9,7 @@ if TYPE_CHECKING:  # a lane on a server needs none
     from transformers import PreTrainedTokenizerBase
 
 LONGEST_TOKEN = 256  # characters; no token of a common vocabulary is longer
+MAX_CONTEXT = 16  # ids; more would take longer to decode than a second call once in a while
 
 
 def text_of(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> str:
@@ -22,34 +23,36 @@ class Detokenizer:
 
     A character whose bytes are spread over several tokens appears with the last of them. Ids are
     decoded together with a few earlier ones, because in many tokenizers leading spaces depend on
-    the context.
+    the context. That text is kept, so that a token costs one call of `decode`.
     """
 
     def __init__(self, decode: Callable[[Sequence[int]], str]) -> None:
         self._decode = decode
-        self._ids: list[int] = []
-        self._start = 0  # context from here on
-        self._read = 0  # ids before this one are already in the text
+        self._ids: list[int] = []  # the context, and the ids after it that have no text yet
+        self._text = ""  # what they decode to
+        self._context = 0  # ids, and below characters, that were returned before
+        self._returned = 0
 
     def push(self, token: int) -> str:
         """Add a token, and return the text that it adds."""
         self._ids.append(token)
-        known = self._decode(self._ids[self._start : self._read])
-        text = self._decode(self._ids[self._start :])
-        if text.endswith("\N{REPLACEMENT CHARACTER}") or len(text) <= len(known):
+        self._text = self._decode(self._ids)
+        if self._text.endswith("\N{REPLACEMENT CHARACTER}") or len(self._text) <= self._returned:
             return ""
-        self._start, self._read = self._read, len(self._ids)
-        return text[len(known) :]
+        added = self._text[self._returned :]
+        if len(self._ids) > MAX_CONTEXT:  # `added` begins with a character: a new context can, too
+            del self._ids[: self._context]
+            self._text = self._decode(self._ids)
+        self._context, self._returned = len(self._ids), len(self._text)
+        return added
 
     def flush(self) -> str:
         """Return the text of a character that was never completed."""
-        known = self._decode(self._ids[self._start : self._read])
-        rest = self._decode(self._ids[self._start :])[len(known) :]
-        self._start = self._read = len(self._ids)
+        rest = self._text[self._returned :]
+        self._context, self._returned = len(self._ids), len(self._text)
         return rest
 
     def preview(self, token: int) -> str:
         """Return the text of a token if it came next, without adding it."""
-        context = self._ids[self._start :]
-        text = self._decode([*context, token])[len(self._decode(context)) :]
+        text = self._decode([*self._ids, token])[len(self._text) :]
         return text.replace("\N{REPLACEMENT CHARACTER}", "\N{WHITE SQUARE}")

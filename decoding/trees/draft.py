@@ -14,8 +14,8 @@ from decoding.trees.tensors import TreeTensors, tree_tensors
 
 
 class DraftTree:
-    """`tokens` [n] on the target's device, `tokens[0]` the last committed token. The shape of a
-    tree that was grown on a GPU may be only there at first, until the host has read it."""
+    """`tokens` [n] on the target's device, `tokens[0]` the last committed token. The host does not
+    know the shape of a tree that was grown on a GPU until it has read it."""
 
     def __init__(self, shape: TreeShape | TreeTensors, tokens: Tensor) -> None:
         self.tokens = tokens

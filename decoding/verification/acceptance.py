@@ -53,7 +53,7 @@ class VerifyResult:
 
 
 class Acceptance:
-    """What is accepted of a draft: on the device at once, as `result` once the host has read it.
+    """The accepted part of a draft: on the device at once, on the host as `result`.
 
     `chosen` is the target's own token at every node [n], or only the one after the path [1]; `last`
     [1] is the last accepted node, or the root. If it is None the host follows `chosen` itself.

@@ -83,12 +83,13 @@ def _top(logits: Tensor, sampling: SamplingParams, size: int) -> tuple[Tensor, T
 
 @lru_cache(maxsize=64)
 def _warpers(sampling: SamplingParams) -> tuple[LogitsProcessor, ...]:
-    """To be called one by one: LogitsProcessorList inspects their signatures at each call."""
+    """To be called one by one: LogitsProcessorList inspects their signatures at each call. They
+    take no numbers but Python's own."""
     warpers: list[LogitsProcessor] = []
     if sampling.temperature != 1.0:
-        warpers.append(TemperatureLogitsWarper(sampling.temperature))
+        warpers.append(TemperatureLogitsWarper(float(sampling.temperature)))
     if sampling.top_k:
-        warpers.append(TopKLogitsWarper(sampling.top_k))
+        warpers.append(TopKLogitsWarper(int(sampling.top_k)))
     if sampling.top_p < 1.0:
         warpers.append(TopPLogitsWarper(sampling.top_p))
     if sampling.min_p > 0.0:

@@ -13,7 +13,12 @@ import torch
 from safetensors import safe_open
 
 from decoding.checkpoints.dialects import EagleDialect, EagleVersion
-from decoding.checkpoints.draft_settings import SPECULATIVE_TOKENS
+from decoding.checkpoints.draft_settings import (
+    SPECULATIVE_TOKENS,
+    EagleSettings,
+    eagle_settings,
+    with_eagle_settings,
+)
 from decoding.checkpoints.eagle import EagleWeights, writable_dialect, write_eagle
 from decoding.checkpoints.eagle_read import read_eagle
 from decoding.drafters.eagle import Eagle
@@ -182,6 +187,13 @@ def test_the_draft_length_of_speculators_is_read(
     (method,) = config["speculators_config"]["proposal_methods"]
     assert method["speculative_tokens"] == tokens
     same(weights, read_eagle(tmp_path / "after", TARGET))
+
+
+def test_settings_go_into_a_config_of_speculators_without_methods(tmp_path: Path) -> None:
+    settings = EagleSettings(gamma=5, top_k=4)
+    config = with_eagle_settings({"speculators_config": {"algorithm": "eagle3"}}, settings)
+    assert config["speculators_config"] == {"algorithm": "eagle3"}
+    assert eagle_settings(tmp_path, config) == settings
 
 
 def test_files_for_eagle1(tmp_path: Path) -> None:

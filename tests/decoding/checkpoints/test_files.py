@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
 import pytest
+import torch
+from safetensors.torch import save_file
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from decoding.checkpoints import files
-from decoding.checkpoints.files import write_model
+from decoding.checkpoints.files import read_tensors, write_model
 from decoding.errors import InputError
 from tests.support.families import SHAPE
 
@@ -55,3 +58,15 @@ def test_torch_on_a_full_disk_has_a_reason(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr("decoding.checkpoints.files.shutil.disk_usage", lambda folder: full)
     with pytest.raises(InputError, match=f"can't write to {tmp_path}: No space left on device"):
         files.write_checkpoint(tmp_path, "heads.pt", {}, {})
+
+
+def test_a_pipe_beside_the_weights_is_not_read(tmp_path: Path) -> None:
+    pipe = tmp_path / "a.safetensors"
+    os.mkfifo(pipe)
+    held = os.open(pipe, os.O_RDWR)  # otherwise whoever reads it would wait
+    try:
+        assert read_tensors(tmp_path, bool) == {}
+        save_file({"x": torch.ones(2)}, tmp_path / "b.safetensors")
+        assert read_tensors(tmp_path, bool).keys() == {"x"}
+    finally:
+        os.close(held)

@@ -206,6 +206,31 @@ def test_only_vllm_can_say_that_a_vocabulary_is_truncated(tmp_path: Path) -> Non
     assert torch.equal(read.token_map, w.token_map)
 
 
+TOKEN_MAPS = {
+    "beyond the vocabulary": (torch.tensor([0, 3, V]), f"names token {V}, this target has {V}"),
+    "negative": (torch.tensor([0, -1]), f"names token -1, this target has {V}"),
+    "no row": (torch.tensor(4), r"is int64 \[\], it must be a list"),
+    "no ids": (torch.tensor([0.0, 3.0]), r"is float32 \[2\], it must be a list"),
+}
+
+
+@pytest.mark.parametrize("case", TOKEN_MAPS)
+def test_a_token_map_of_other_tokens_is_refused(case: str, tmp_path: Path) -> None:
+    token_map, line = TOKEN_MAPS[case]
+    w = heads()
+    w.lm_heads = torch.randn(K, token_map.numel(), H)
+    folder = store(tmp_path / "h", "vllm", named("vllm", w) | {"token_map": token_map})
+    with pytest.raises(InputError, match=f"token_map {line}"):
+        read_medusa(folder, H, V)
+
+
+@pytest.mark.parametrize("accuracy", [[[1.5]], [[-0.1]], [[float("nan")]]])
+def test_accuracies_that_are_no_shares_are_refused(accuracy: Any, tmp_path: Path) -> None:
+    folder = store(tmp_path / "h", "v0.1", named("v0.1", heads()), medusa_accuracy=accuracy)
+    with pytest.raises(InputError, match="medusa_accuracy must hold shares from 0 to 1"):
+        read_medusa(folder, H, V)
+
+
 def _without(name: str) -> Any:
     return lambda tensors: {n: t for n, t in tensors.items() if n != name}
 

@@ -26,9 +26,11 @@ class Knowing(PaperTarget):
         return super()._logits(ids).index_put((torch.tensor(following),), torch.tensor(99.0))
 
 
-def drafter(kind: type[PaperTarget] = PaperTarget) -> UniversalDraft:
+def drafter(
+    kind: type[PaperTarget] = PaperTarget, target_vocab: int = len(TARGET)
+) -> UniversalDraft:
     model = DraftModel(kind(len(DRAFT), seed=1), len(DRAFT))  # type: ignore[arg-type]
-    return UniversalDraft(model, TARGET, DRAFT, CPU)
+    return UniversalDraft(model, TARGET, DRAFT, target_vocab, CPU)
 
 
 def test_what_it_keeps_of_earlier_rounds_changes_no_draft() -> None:
@@ -65,6 +67,21 @@ def test_one_that_knows_the_text_is_accepted() -> None:
         at, rounds = at + stay + 1, rounds + 1
         knowing.observe(ids[:at], stay)
     assert (len(ids) - 5) / rounds > 3
+
+
+def test_a_token_that_the_target_has_no_row_for_ends_the_draft() -> None:
+    ids = encode(TARGET, TEXT)
+
+    def drafted(target_vocab: int) -> list[int]:
+        knowing = drafter(Knowing, target_vocab)
+        knowing.start(ids[:5])
+        draft = knowing.propose(DraftContext(ids[:5], 6, Params(), torch.Generator()))
+        return [] if draft is None else draft.tree.tokens[1:].tolist()
+
+    whole = drafted(len(TARGET))
+    highest = max(whole)
+    assert drafted(highest) == whole[: whole.index(highest)] != []
+    assert drafted(0) == []
 
 
 def test_it_starts_again_with_every_prompt() -> None:

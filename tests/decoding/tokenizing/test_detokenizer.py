@@ -84,6 +84,23 @@ def test_a_preview_changes_nothing_and_shows_no_half_character(text: str, token:
     assert "".join([*pieces, detokenizer.flush()]) == decode(ids)
 
 
+def test_a_token_is_decoded_once_and_not_after_the_whole_text() -> None:
+    lengths = []
+
+    def counting(ids: Sequence[int]) -> str:
+        lengths.append(len(ids))
+        return decode(ids)
+
+    ids = tokenizer()("one tea café " * 40, add_special_tokens=False)["input_ids"]
+    detokenizer = Detokenizer(counting)
+    assert "".join(detokenizer.push(token) for token in ids) == decode(ids)
+    assert len(lengths) < 1.2 * len(ids)
+    assert max(lengths) < 30
+    lengths.clear()
+    detokenizer.preview(ids[0])
+    assert len(lengths) == 1
+
+
 @pytest.mark.parametrize("word", [" tea", "tea"])
 def test_a_leading_space_is_kept_where_the_tokenizer_drops_the_first_one(word: str) -> None:
     """Like sentencepiece: the space in front of the very first word is not text."""

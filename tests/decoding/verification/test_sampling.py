@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -49,6 +50,13 @@ SETTINGS = [
 
 def name(sampling: SamplingParams) -> str:
     return f"t{sampling.temperature}-k{sampling.top_k}-p{sampling.top_p}-m{sampling.min_p}"
+
+
+@pytest.mark.parametrize("number", [int, np.int64, np.float32])
+def test_settings_may_be_numbers_of_any_kind(number: Callable[[int], Any]) -> None:
+    top_k = 5 if number is np.float32 else number(5)
+    found = probabilities(logits_like(), SamplingParams(number(2), top_k))
+    assert found.equal(probabilities(logits_like(), SamplingParams(2.0, 5)))
 
 
 def logits_like() -> Tensor:
