@@ -76,6 +76,7 @@ class Conversations:
             unsent = await run_in_background(store.unsent)
             if unsent and not prompt.text:
                 prompt.write(unsent[-1])
+                self.app.state.example = ""  # it is not the question below any more
                 self._restored = unsent
                 if more := len(unsent) - 1:
                     self.app.show_notice(f"Not sent last time: this and {more} more, ↑ brings them")

@@ -64,11 +64,14 @@ async def reopen(stage: Stage, *keys: str) -> None:
 
 @asynccontextmanager
 async def opened(
-    store: LogStore, loaded: Loaded = LOADED, *, load: bool = True
+    store: LogStore, loaded: Loaded = LOADED, *, load: bool = True, newcomer: bool = False
 ) -> AsyncIterator[Stage]:
     engine, clock = ScriptedEngine(), Clock()
-    recorder = Recorder(store, SETTINGS)
-    app = SpecchatApp(engine, Startup(lanes=loaded.lanes, recorder=recorder, clock=clock, seed=42))
+    startup = Startup(
+        lanes=loaded.lanes, recorder=Recorder(store, SETTINGS), clock=clock, seed=42,
+        newcomer=newcomer,
+    )  # fmt: skip
+    app = SpecchatApp(engine, startup)
     async with app.run_test(size=(100, 30)) as pilot:
         app.main.prompt.cursor_blink = False
         await pilot.pause()
@@ -174,6 +177,15 @@ async def test_what_was_not_sent_is_in_the_prompt_the_next_time(store: Store) ->
     async with opened(store) as stage:
         await stage.app.workers.wait_for_complete()
         assert not stage.app.main.prompt.text
+
+
+async def test_a_newcomers_unsent_text_is_no_example(store: Store) -> None:
+    store.keep_unsent(["Unsent"])
+    async with opened(store, newcomer=True) as stage:
+        await stage.until(lambda: stage.app.main.prompt.text == "Unsent")
+        await stage.until(lambda: "typing replaces it" not in stage.text)
+        await stage.press("ctrl+c")
+        assert not stage.app.main.prompt.example
 
 
 async def test_a_question_that_was_sent_and_not_begun_is_in_the_prompt_the_next_time(
