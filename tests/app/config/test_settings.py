@@ -73,6 +73,11 @@ def test_what_is_wrong_is_named_with_its_source(
     config.write_text("top_q = 1")
     with pytest.raises(InputError, match=r"top_q in .*config.toml: there is no such setting"):
         load_settings({})
+    config.write_text("")
+    monkeypatch.setenv("SPECCHAT_FAMILIES", "mine")
+    with pytest.raises(InputError, match="^SPECCHAT_FAMILIES: .*valid dictionary, not 'mine'"):
+        load_settings({})
+    monkeypatch.delenv("SPECCHAT_FAMILIES")
     for name in ("max_new_tokens", "temperature", "seed"):
         config.write_text(f"{name} = true")
         with pytest.raises(
@@ -275,5 +280,5 @@ def test_a_preset_is_no_family(config: Path) -> None:
     with pytest.raises(InputError, match="no preset “demo”; .*: --family$"):
         load_settings({"preset": "demo"})
     config.write_text('preset = "demo"')
-    with pytest.raises(InputError, match="^preset in .*: there is no such setting"):
+    with pytest.raises(InputError, match="^preset in .*: there is no such setting; .* --preset$"):
         load_settings({})
