@@ -179,6 +179,21 @@ def test_a_second_eagle_head_has_a_lane_unless_others_are_chosen(config: Path) -
     assert lanes() == ["ar", "draft", "medusa", "eagle", "eagle1"]
 
 
+def test_servers_alone_need_no_target(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from app.cli import chat as screen
+
+    class Begun(Exception):
+        pass
+
+    def begin(*_: object) -> None:
+        raise Begun
+
+    config.write_text("target = './away'\n")
+    monkeypatch.setattr(screen, "SessionProcess", begin)
+    with pytest.raises(Begun):
+        screen.open_screen(load_settings({"server": ["http://localhost:1"]}))
+
+
 @pytest.mark.parametrize("flags", [{"draft": "./away"}, {"strategies": "draft:checkpoint=./away"}])
 def test_so_does_a_drafter_that_is_nowhere(
     config: Path, monkeypatch: pytest.MonkeyPatch, flags: dict[str, str]
