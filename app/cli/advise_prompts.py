@@ -34,10 +34,10 @@ def prompts_to_advise_on(settings: Settings, conversation: str | None) -> list[R
 def _requests(recording: Recording, system: str | None) -> list[Request]:
     """The recording's prompts, each with its history, which begins with the system prompt that was
     used then, unless one is given now."""
-    recorded = recording.settings.get("system")
+    system_then = recording.settings.get("system")
     history: list[Message] = []
-    if recorded and system is None:
-        history.append({"role": "system", "content": str(recorded)})
+    if system_then and system is None:
+        history.append({"role": "system", "content": str(system_then)})
     requests: list[Request] = []
     before: Turn | None = None
     for turn, recorded in zip(recording.past(), recording.turns, strict=True):

@@ -20,8 +20,10 @@ from app.engine.contest import (
     simulated_contestants,
 )
 from app.engine.kv_cache_cost import full_precision_references, kv_cache_cost
+from app.engine.lane import Lane
 from app.engine.lane_turn import AnyLane
 from app.engine.load_test import answer_together
+from app.engine.out_of_memory import free_lane_caches
 from app.engine.peers import Peer, check_peers, peer_contestants
 from app.engine.server_lane import ServerLane
 from app.models.loaded import LoadedModels
@@ -85,7 +87,7 @@ def bench(
         drafting = contest.able_to_draft([name for name in contestants if name not in whole])
         in_batches, loads = None, list[dict[str, Any]]()
         with interruptible() as interruption:
-            _answer_all(contest, contestants, prompts, repeats, say, failed)
+            _answer_all(contest, contestants, prompts, repeats, say, failed, able)
             contest = contest.without(failed)
             drafting = [name for name in drafting if name not in failed]
             if models is not None and batches:
@@ -205,17 +207,26 @@ def _answer_all(
     repeats: int,
     say: Callable[[str], None],
     failed: dict[str, str],
+    lanes: Sequence[AnyLane],
 ) -> None:
     """Add the answers of all `repeats` to `contest`, after one that is not timed. Those that are
-    in `failed` are not asked; why others fail is added to it. Raises InputError if all did."""
-    answer_in_turn(contestants, prompts[0], 0, 0, failed=failed)  # untimed
+    in `failed` are not asked; why others fail is added to it, and their caches are freed if they
+    are `lanes` here. Raises InputError if all did."""
+
+    def free(name: str) -> None:
+        for lane in lanes:
+            if lane.spec.name == name and isinstance(lane, Lane):
+                free_lane_caches(lane)
+
+    answer_in_turn(contestants, prompts[0], 0, 0, failed=failed, free=free)  # untimed
     if len(failed) == len(contestants):
         raise_all_failed(failed)
     for repeat in range(repeats):
         answers: dict[str, list[Answer]] = {name: [] for name in contestants}
         for index, ids in enumerate(prompts):
             say(f"repeat {repeat + 1} of {repeats}, prompt {index + 1} of {len(prompts)}")
-            answered = answer_in_turn(contestants, ids, index, repeat + index, failed=failed)
+            turn = repeat + index
+            answered = answer_in_turn(contestants, ids, index, turn, failed=failed, free=free)
             for name, answer in answered.items():
                 answers[name].append(answer)
         contest.answers.append(answers)

@@ -9,7 +9,9 @@ from typing import NoReturn
 
 from app.cli.prompts import first_prompts, opening, question
 from app.config.settings import Settings
+from app.engine.lane import Lane
 from app.engine.lane_turn import AnyLane
+from app.engine.out_of_memory import free_lane_caches
 from app.engine.server_lane import ServerLane
 from app.engine.turn import answer_seed
 from app.models.loaded import LoadedModels
@@ -82,6 +84,8 @@ def _first_answer(
             return lane.text
         except Exception as error:
             failed[lane.spec.name] = describe(error)
+        if isinstance(lane, Lane):  # only now, as the error's traceback holds tensors
+            free_lane_caches(lane)
     raise_all_failed(failed)
 
 

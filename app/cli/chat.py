@@ -17,7 +17,7 @@ from app.engine.session_config import SessionConfig
 from app.history.recorder import Recorder
 from app.history.session_store import SessionStore
 from app.history.store import Store
-from app.models.checkpoint import require_drafter, require_target
+from app.models.checkpoint import require_sources
 from app.models.library import library
 from app.report.document import settings_report
 from app.strategies.lane_spec import LaneSpec
@@ -34,12 +34,7 @@ def open_screen(settings: Settings) -> int:
     """Run the screen until the user quits; returns the exit code. It appears before models load."""
     store = Store()
     theme, keys = last_theme(settings, store), keymap_of(settings)  # checked before anything starts
-    if target := settings.models.target:
-        require_target(target)
-    for spec in settings.lanes:
-        role = STRATEGIES[spec.strategy].role
-        if drafter := spec.checkpoint or settings.models.drafters.get(role or ""):
-            require_drafter(drafter)
+    require_sources(settings.models, settings.lanes)
     config = SessionConfig(
         params=settings.params,
         seed=settings.seed,

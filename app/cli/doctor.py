@@ -36,7 +36,7 @@ BYTES_PER_PARAMETER = {"float32": 4.0, "bfloat16": 2.0, "nf4": 0.6}  # with scal
 # These may hang, where a folder is on a disk that does. What they import is on another one, and is
 # only slow on a busy machine.
 DISK_CHECKS = {
-    "settings": ("app.cli.screen_settings", "app.config.presets"),
+    "settings": ("app.cli.screen_settings", "app.config.presets", "app.servers.errors"),
     "conversations": ("app.history.store",),
     "model cache": ("app.models.catalog",),
 }
@@ -148,17 +148,23 @@ def _terminal() -> Finding:
 def _settings() -> Finding:
     from app.cli.screen_settings import keymap_of, theme_of
     from app.config.presets import Presets
-    from app.config.settings import config_file, load_settings
+    from app.config.settings import Settings, config_file, load_settings
+    from app.servers.errors import KEYS
 
     settings = load_settings({})
     _ = theme_of(settings), keymap_of(settings)
     own = [name for name in os.environ if name.startswith("SPECCHAT_")]
+    known = {*KEYS, *(f"SPECCHAT_{name.upper()}" for name in Settings.model_fields)}
     found = str(config_file()) if config_file().is_file() else "defaults"
     presets = Presets()
     names = presets.all()
     for name in names:
         presets.get(name)
-    return Finding("settings", "ok", ", ".join([found, *own, pluralize(len(names), "preset")]))
+    found = ", ".join([found, *own, pluralize(len(names), "preset")])
+    if unknown := [name for name in own if name.upper() not in known]:
+        advice = f"ignored, because there is no such setting: {', '.join(unknown)}"
+        return Finding("settings", "note", found, advice)
+    return Finding("settings", "ok", found)
 
 
 def _conversations() -> Finding:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from app.config.settings import Settings
 from app.engine.lane_turn import AnyLane
 from app.engine.server_lane import ServerLane, served_model
+from app.models.checkpoint import require_sources
 from app.servers.errors import ServerError
 from app.servers.event_loop_thread import EventLoopThread
 from app.strategies.lane_spec import LaneSpec
@@ -28,14 +29,16 @@ def open_lanes(
 ) -> tuple[list[AnyLane], LoadedModels | None]:
     """All lanes, and the models of the local ones, None if there are none. A server that does not
     answer makes its lane unavailable. Raises InputError."""
+    require_sources(settings.models, specs)
     loop_thread = EventLoopThread()
     servers = {spec.name: ServerLane(spec, loop_thread) for spec in specs if spec.endpoint}
-    for name, lane in servers.items():
+    replies = {name: lane.fetch_info() for name, lane in servers.items()}
+    for name, reply in replies.items():
         say(f"asking {name} for its models")
         try:
-            lane.fetch_info().result()
+            reply.result()
         except ServerError as error:
-            lane.reason = str(error)
+            servers[name].reason = str(error)
     lanes: dict[str, AnyLane] = {**servers}
     local = [spec for spec in specs if spec.endpoint is None]
     models = None

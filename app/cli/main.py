@@ -394,7 +394,8 @@ def advise(
         ),
     ] = None,
     seconds: Annotated[
-        float, typer.Option(min=1, metavar="S", help="Approximate time for measuring.")
+        float,
+        typer.Option(min=1, max=1e6, metavar="S", help="Approximate time for measuring."),
     ] = 180,
     sweep: SweepValues = None,
     report: ReportFile = None,

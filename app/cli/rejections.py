@@ -10,6 +10,7 @@ from app.cli.prompts import first_prompts
 from app.cli.terminal import progress
 from app.config.settings import Settings
 from app.engine.lane import Lane
+from app.engine.out_of_memory import free_lane_caches
 from app.engine.turn import answer_seed
 from app.models.load_models import load_models
 from app.report.document import envelope, settings_report
@@ -77,6 +78,8 @@ def _answer_all(
                     _answer(lane, drafted, index, ids, settings, stop)
                 except Exception as error:  # the other lanes go on
                     drafted.error = describe(error)
+                if drafted.error is not None:  # only now, as the error's traceback holds tensors
+                    free_lane_caches(lane)
 
 
 def _answer(

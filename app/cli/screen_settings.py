@@ -1,4 +1,5 @@
-"""Checks theme and keys when a screen opens: headless runs must not import Textual."""
+"""Loads the settings of a command. Theme and keys are checked only where a screen opens: headless
+runs must not import Textual."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from app.config.overrides import LaneSettings, complaint
 from app.text.terminal_text import shortened
-from decoding.errors import InputError
+from decoding.errors import InputError, reason_for
 from decoding.files import write_atomically
 from decoding.json_text import parse_json
 
@@ -56,8 +56,8 @@ class PresetChange:
 
 
 class Presets:
-    """All presets, built-in ones first. Raises InputError if the file is not valid, which is then
-    never overwritten; OSError if it can't be read or written."""
+    """All presets, built-in ones first. Raises InputError if the file can't be read or is not
+    valid, which is then never overwritten; OSError if it can't be written."""
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path or platformdirs.user_config_path("specchat") / "presets.json"
@@ -133,6 +133,9 @@ class Presets:
             found = parse_json(self.path.read_bytes())
         except FileNotFoundError:
             return {}
+        except OSError as error:
+            why = reason_for(error)
+            raise InputError(f"can't read the presets in {self.path}: {why}") from error
         except ValueError as error:
             raise InputError(f"{self.path} is not JSON: {error}") from error
         if not isinstance(found, dict):

@@ -88,7 +88,8 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
         env_prefix="SPECCHAT_", env_ignore_empty=True, extra="forbid", frozen=True
     )
 
-    families: dict[str, FamilyEntry] = Field(default_factory=dict)  # the user's own, by name
+    # the user's own, by name; a table of config.toml, so a variable for it is no JSON either
+    families: Annotated[dict[str, FamilyEntry], NoDecode] = Field(default_factory=dict)
     family: str = "demo"
     device: str = "auto"
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
@@ -337,10 +338,7 @@ def load_settings(flags: dict[str, Any]) -> Settings:
             raise InputError("a family has a target of its own: give one of --family and --target")
         given = {**dict.fromkeys((*ROLES, "adapter", "draft_adapter")), **given}
     if preset := given.pop("preset", None):
-        try:
-            given = {**Presets().get(preset), **given}
-        except OSError as error:
-            raise InputError(f"can't read the presets: {error}") from error
+        given = {**Presets().get(preset), **given}
     if config_file().is_dir():  # pydantic-settings would ignore it silently
         raise InputError(f"can't read the settings in {config_file()}: it is a folder")
     try:
@@ -368,7 +366,10 @@ def _first_error(error: ValidationError, given: dict[str, Any]) -> str:
             return f"{where}: a family has only {', '.join(FamilyEntry.model_fields)}"
         return f"{where}: {complaint(first) if first['type'] != 'missing' else 'it must be given'}"
     if first["type"] == "extra_forbidden":
-        return f"{source}: there is no such setting; the settings are those of specchat run --help"
+        others = "the settings are those of specchat --help"
+        if name == "preset":  # which --help lists, too
+            others = "a preset is chosen with --preset"
+        return f"{source}: there is no such setting; {others}"
     return f"{source}: {complaint(first)}"
 
 

@@ -108,11 +108,12 @@ def answer_in_turn(
     turn: int,
     before: Callable[[int], None] = lambda number: None,
     failed: dict[str, str] | None = None,
+    free: Callable[[str], None] = lambda name: None,
 ) -> dict[str, Answer]:
     """Collect all contestants' answers to one prompt; `turn` rotates their order. `before` is
     called before each answer, with its number, from 1. Where `failed` is given, what a contestant
-    raises is added to it, and those in it are not asked again; InterruptedError, from one that was
-    cancelled, is always raised."""
+    raises is added to it, `free` is called with its name, and those in it are not asked again;
+    InterruptedError, from one that was cancelled, is always raised."""
     names = list(contestants)
     first = turn % len(names)
     answers = {}
@@ -128,4 +129,6 @@ def answer_in_turn(
             if failed is None:
                 raise
             failed[name] = describe(error)
+        if failed and name in failed:  # only now, as the error's traceback holds tensors
+            free(name)
     return answers

@@ -248,11 +248,14 @@ class Experiment:
         def say(number: int) -> None:
             self.report(f"{what} {number} of {len(left)}", min(self._elapsed, 1.0))
 
+        def free(name: str) -> None:
+            free_lane_caches(next(self._lane_of(each) for each in left if each.name == name))
+
         names = {each.name: _recorded(each, contestants[each.name]) for each in left}
         ids, failed = self.prompts[index], self.failed
         known = [len(each.answers) for each in left]
         try:
-            answer_in_turn(names, ids, index, turn, say, failed)
+            answer_in_turn(names, ids, index, turn, say, failed, free)
         except InterruptedError:
             if all(known):  # the turn counts for none, as not all have answered
                 for each, count in zip(left, known, strict=True):
@@ -261,8 +264,6 @@ class Experiment:
         for each in left:
             if each.name in failed and each.strategy.is_baseline:
                 raise InputError(f"{each.name}: {failed[each.name]}")
-            if each.name in failed:  # others share the lane
-                free_lane_caches(self._lane_of(each))
 
     @property
     def _elapsed(self) -> float:

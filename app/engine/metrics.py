@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.engine.events import Metrics
 from decoding.stats import Stats, ratio
 
-BESIDE = 0.5  # part of a lane's decoding time
+BESIDE = 0.5  # least share of a lane's decoding time for which the baseline must run beside it
 
 
 def metrics_of(stats: Stats, tokens: int, passes: int, baseline: float | None) -> Metrics:

@@ -18,7 +18,7 @@ from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from queue import SimpleQueue
-from threading import Thread
+from threading import Lock, Thread
 from typing import NoReturn, Protocol
 
 from app.config.model_options import ModelOptions
@@ -27,6 +27,7 @@ from app.engine.events import EngineExited, Event
 from app.engine.protocol import Engine
 from app.engine.snapshot import SessionSnapshot
 from app.strategies.lane_spec import LaneSpec
+from decoding.errors import describe
 
 BATCH_SECONDS = 0.02  # events of this time are sent together
 LAST_MOMENT_SECONDS = 0.1  # between the end of the pipe and that of the process
@@ -166,9 +167,10 @@ def run_engine(connection: Connection, make: Callable[[], WaitingEngine]) -> Non
     """Main function of the decoding process: forward commands and events until the pipe ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # ctrl+c is the screen's
     _leave_the_terminal()
+    sending = Lock()
     try:
         engine = make()
-        Thread(target=_forward_events, args=(engine, connection), daemon=True).start()
+        Thread(target=_forward_events, args=(engine, connection, sending), daemon=True).start()
         while True:
             message: Command | Open = connection.recv()
             if isinstance(message, Open):
@@ -176,24 +178,28 @@ def run_engine(connection: Connection, make: Callable[[], WaitingEngine]) -> Non
             else:
                 engine.send(message)
     except BaseException as error:
-        _end(error)
+        _end(error, connection, sending)
 
 
-def _forward_events(engine: WaitingEngine, connection: Connection) -> None:
+def _forward_events(engine: WaitingEngine, connection: Connection, sending: Lock) -> None:
     """Send events as they come, the first of them at once. Without any, nothing wakes up."""
     try:
         while True:
             engine.wait()
             if events := engine.drain():
-                connection.send(events)
+                with sending:
+                    connection.send(events)
             time.sleep(BATCH_SECONDS)
     except BaseException as error:
-        _end(error)
+        _end(error, connection, sending)
 
 
-def _end(error: BaseException) -> NoReturn:
-    """End the process, without waiting for the worker. At once: the pipe must not end long before
-    there is an exit code to read."""
+def _end(error: BaseException, connection: Connection, sending: Lock) -> NoReturn:
+    """Report the error, unless the pipe has ended, and end the process without waiting for the
+    worker. At once: the pipe must not end long before there is an exit code to read."""
+    if not isinstance(error, EOFError):
+        with suppress(Exception), sending:  # the other end may be gone
+            connection.send([EngineExited(f"decoding failed: {describe(error)}")])
     os._exit(0 if isinstance(error, EOFError | OSError) else 1)
 
 

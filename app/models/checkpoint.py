@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from app.config.model_options import ModelOptions
 from app.models.download import (
     find_source,
     gguf_among,
@@ -14,6 +16,8 @@ from app.models.download import (
     weights_among,
 )
 from app.progress import Progress, silent
+from app.strategies.lane_spec import LaneSpec
+from app.strategies.registry import STRATEGIES
 from app.text.repo_name import parse_repo
 from decoding.errors import InputError
 from decoding.json_text import read_json
@@ -63,14 +67,19 @@ def find_checkpoint(
     return replace(found, adapter=folder)
 
 
-def require_drafter(source: str) -> None:
-    """Raise InputError if a source is no file or folder, not in the cache, and can't be asked
-    for."""
-    if _file(source) is None:
-        find_source(source)
+def require_sources(options: ModelOptions, lanes: Iterable[LaneSpec]) -> None:
+    """Raise InputError if the target or a drafter of the `lanes` can't be found. Takes a moment,
+    while loading begins with the import of torch."""
+    local = [spec for spec in lanes if spec.endpoint is None]
+    if local and options.target:
+        _require_target(options.target)
+    for spec in local:
+        drafter = spec.checkpoint or options.drafters.get(STRATEGIES[spec.strategy].role or "")
+        if drafter and _file(drafter) is None:
+            find_source(drafter)
 
 
-def require_target(source: str) -> None:
+def _require_target(source: str) -> None:
     """Raise InputError if a source is a file or a folder without a model, or is neither, not in the
     cache, and can't be asked for."""
     if _file(source) is None:

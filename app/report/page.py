@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,6 +70,10 @@ def check_report(path: Path) -> None:
         raise InputError(f"--report {path}: name a file that ends in {', '.join(KINDS)}")
     if not path.parent.is_dir():
         raise InputError(f"--report {path}: there is no folder {path.parent}")
+    if path.is_dir():
+        raise InputError(f"--report {path}: it is a folder, name a file")
+    if not os.access(path.parent, os.W_OK | os.X_OK):  # the page is written beside it first
+        raise InputError(f"--report {path}: the folder {path.parent} can't be written to")
 
 
 def write_report(path: Path, report: Report) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def whole_number(text: str, most: int) -> int | None:
-    """The number from 0 to `most` that a text is, in ASCII digits; None if it is none."""
+    """Parse a number from 0 to `most` in ASCII digits; None for any other text."""
     # Python refuses to read numbers of thousands of digits
     if not (text.isascii() and text.isdecimal()) or len(text) > len(str(most)):
         return None

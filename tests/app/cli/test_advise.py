@@ -210,6 +210,8 @@ def test_a_conversation_is_measured_with_the_system_prompt_it_had(tmp_path: Path
         (["--conversation", "latest"], "no conversation was kept yet"),
         ([], "no conversation was kept yet"),
         (["--prompt", "the", "--conversation", "latest"], "give one of"),
+        (["--prompt", "the", "--seconds", "inf"], "--seconds"),
+        (["--prompt", "the", "--seconds", "nan"], "--seconds"),
         (["--prompt", "the", "--strategies", "ar"], "no lane drafts"),
         (["--prompt", "the", "--strategies", "ar,draft"], "no lane drafts: no draft model"),
     ],

@@ -16,8 +16,10 @@ from app.cli import bench, terminal
 from app.config.model_options import ModelOptions
 from app.engine import peers
 from app.engine.contest import answer_in_turn
+from app.engine.lane import Lane
 from app.models.loading import load_model
 from decoding.model.target import Target
+from decoding.params import Params
 from tests.conftest import FamilyFolders, Specchat
 
 
@@ -198,6 +200,33 @@ def test_lanes_that_cannot_run_and_ratios_over_nothing(
     assert "draft: not available: no draft model" in done.stdout and "tok/s" in done.stdout
 
 
+def test_a_lane_that_breaks_leaves_its_memory_to_the_others(
+    specchat: Specchat, family_folders: FamilyFolders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    freed, held, step, free = [], list[str](), Lane.step, Lane.free_caches
+
+    def broken(lane: Lane, params: Params) -> object:
+        held.append(lane.spec.name)
+        if lane.spec.strategy == "lookup":
+            raise RuntimeError("out of memory")
+        return step(lane, params)
+
+    def noted(lane: Lane) -> None:
+        freed.append((lane.spec.name, held[-1]))  # before the next lane answers
+        free(lane)
+
+    monkeypatch.setattr(Lane, "step", broken)
+    monkeypatch.setattr(Lane, "free_caches", noted)
+    done = specchat(
+        "bench", "--target", family_folders.target, "--prompt", "the fox", "--repeats", "1",
+        "--strategies", "ar,lookup,suffix", "--max-new-tokens", "4", "--json",
+    )  # fmt: skip
+    report = json.loads(done.stdout)
+    assert done.returncode == 1 and report["failed"] == {"lookup": "RuntimeError: out of memory"}
+    assert [row["name"] for row in report["contestants"]] == ["ar", "suffix"]
+    assert freed == [("lookup", "lookup")]
+
+
 def test_a_sweep_measures_each_lane_with_each_value_that_acts_on_it(
     specchat: Specchat, family_folders: FamilyFolders
 ) -> None:
@@ -258,8 +287,13 @@ def test_what_was_measured_is_printed_or_reported_where_only_one_of_them_can_be(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pytest.importorskip("matplotlib")
-    monkeypatch.setattr(Target, "bytes_per_pass", property(lambda target: print("remote code")))
-    (page := tmp_path / "page.html").mkdir()
+    page = tmp_path / "page.html"
+
+    def read(target: Target) -> None:
+        print("remote code")
+        page.mkdir()  # after it was checked
+
+    monkeypatch.setattr(Target, "bytes_per_pass", property(read))
     bench = (
         "bench", "--target", family_folders.target, "--strategies", "ar", "--prompt", "the",
         "--max-new-tokens", "4", "--repeats", "1", "--json", "--report", str(page),
@@ -273,6 +307,7 @@ def test_what_was_measured_is_printed_or_reported_where_only_one_of_them_can_be(
         raise terminal.OutputLost("can't write to stdout: Broken pipe")
 
     monkeypatch.setattr(terminal, "_write", lost)
+    monkeypatch.setattr(Target, "bytes_per_pass", None)
     page.rmdir()
     assert specchat(*bench).returncode == 1
     assert "<svg" in page.read_text(encoding="utf-8")

@@ -90,6 +90,18 @@ def test_a_preset_that_cannot_be_used_is_wrong(
         doctor._settings()
 
 
+def test_variables_that_set_nothing_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(platformdirs, "user_config_path", lambda name: tmp_path)
+    for name in ("SPECCHAT_SERVER_KEY", "SPECCHAT_TOP_P"):
+        monkeypatch.setenv(name, "0.5")
+    assert doctor._settings().state == "ok"
+    monkeypatch.setenv("SPECCHAT_TEMPRATURE", "0.5")
+    finding = doctor._settings()
+    assert finding.state == "note" and finding.advice.endswith("setting: SPECCHAT_TEMPRATURE")
+
+
 def test_a_look_that_breaks_ends_no_other(
     specchat: Specchat, monkeypatch: pytest.MonkeyPatch
 ) -> None:

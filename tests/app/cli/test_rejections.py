@@ -123,7 +123,9 @@ def test_a_lane_that_breaks_leaves_the_others(
             raise RuntimeError("out of order")
         return step(lane, params)  # type: ignore[arg-type]
 
+    freed: list[str] = []
     monkeypatch.setattr(Lane, "step", broken)
+    monkeypatch.setattr(Lane, "free_caches", lambda lane: freed.append(lane.spec.name))
     done = specchat(
         "rejections", "--target", family_folders.target, "--draft", family_folders.draft,
         "--prompt", "the fox", "--strategies", "lookup,draft", "--max-new-tokens", "8",
@@ -131,5 +133,5 @@ def test_a_lane_that_breaks_leaves_the_others(
     assert done.returncode == 1
     first, second = done.stdout.splitlines()[:2]
     assert first == "[lookup] nothing was drafted, 0 prompts"
-    assert second == "failed: RuntimeError: out of order"
+    assert second == "failed: RuntimeError: out of order" and freed == ["lookup"]
     assert "[draft]" in done.stdout and "by level" in done.stdout

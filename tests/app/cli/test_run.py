@@ -56,6 +56,15 @@ def broken_lookup(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Lane, "step", break_down)
 
 
+@pytest.mark.parametrize("role", ["target", "draft"])
+def test_models_that_are_nowhere_are_named_before_torch_is_imported(
+    run: Run, role: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "app.models.load_models", None)  # an import of it fails
+    with pytest.raises(InputError, match="^no folder ./away: give a .* folder or a hub id$"):
+        run(Request(turns=("the",)), strategies="ar,draft", **{role: "./away"})
+
+
 @pytest.mark.usefixtures("broken_lookup")
 def test_a_lane_that_breaks_is_reported_and_the_others_go_on(run: Run) -> None:
     outcome = run(Request(turns=("the fox", "the dog")))

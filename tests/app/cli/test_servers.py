@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
 import pytest
 
+from app.cli.lanes import open_lanes
 from app.config.settings import load_settings
+from app.engine.server_lane import ServerLane
+from app.servers.client import ServerInfo
 from decoding.errors import InputError
 from tests.conftest import FamilyFolders, Specchat
 from tests.support.fake_server import KEY, PIECES
@@ -39,6 +43,24 @@ def test_run_with_a_server_alone(specchat: Specchat, server_url: str) -> None:
     assert lane["acceptance_rate"] == 6 / 9 and lane["accepted_histogram"] == [1, 1, 1, 1]
     assert lane["ttft_seconds"] > 0 and lane["tokens_per_second"] > 0
     assert lane["speedup"] is lane["matches_ar"] is lane["prefill_seconds"] is None
+
+
+def test_all_servers_are_asked_before_any_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Reply(Future[ServerInfo]):
+        def result(self, timeout: float | None = None) -> ServerInfo:
+            assert asked == ["one", "two"]
+            return ServerInfo()
+
+    asked: list[str] = []
+
+    def fetch_info(lane: ServerLane) -> Future[ServerInfo]:
+        asked.append(lane.spec.name)
+        return Reply()
+
+    monkeypatch.setattr(ServerLane, "fetch_info", fetch_info)
+    settings = load_settings({"server": ["one=http://localhost:1", "two=http://localhost:2"]})
+    lanes, models = open_lanes(settings.lanes, settings, lambda text: None)
+    assert models is None and all(lane.available for lane in lanes)
 
 
 def test_a_server_alone_needs_no_torch(server_url: str) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.config.presets import BUILT_IN, Presets, validate_preset
+from app.cli.screen_settings import settings_from
+from app.config.presets import BUILT_IN, MODEL, Presets, validate_preset
 from app.config.settings import load_settings
 from decoding.errors import InputError
 from decoding.params import Params, flat, with_settings
@@ -119,6 +120,19 @@ def test_a_write_that_fails_leaves_the_old_file(
         presets.save("more", {})
     assert presets.path.read_bytes() == before
     assert [each.name for each in presets.path.parent.iterdir()] == ["presets.json"]
+
+
+def test_a_file_that_cannot_be_read_is_named_once(
+    presets: Presets, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    presets.path.mkdir(parents=True)
+    with pytest.raises(InputError, match="^can't read the presets in .*: Is a directory$"):
+        presets.all()
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    (tmp_path / "specchat" / "presets.json").mkdir(parents=True)
+    for name in ("creative", MODEL):  # the model's own may be one of the user's
+        with pytest.raises(InputError, match="^can't read the presets in .*: Is a directory$"):
+            settings_from({"preset": name})
 
 
 def test_a_preset_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

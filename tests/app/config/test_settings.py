@@ -73,6 +73,11 @@ def test_what_is_wrong_is_named_with_its_source(
     config.write_text("top_q = 1")
     with pytest.raises(InputError, match=r"top_q in .*config.toml: there is no such setting"):
         load_settings({})
+    config.write_text("")
+    monkeypatch.setenv("SPECCHAT_FAMILIES", "mine")
+    with pytest.raises(InputError, match="^SPECCHAT_FAMILIES: .*valid dictionary, not 'mine'"):
+        load_settings({})
+    monkeypatch.delenv("SPECCHAT_FAMILIES")
     for name in ("max_new_tokens", "temperature", "seed"):
         config.write_text(f"{name} = true")
         with pytest.raises(
@@ -172,6 +177,21 @@ def test_a_second_eagle_head_has_a_lane_unless_others_are_chosen(config: Path) -
     assert lanes(eagle1="./head", strategies="ar,eagle") == ["ar", "eagle"]
     config.write_text("eagle1 = './head'\n")
     assert lanes() == ["ar", "draft", "medusa", "eagle", "eagle1"]
+
+
+def test_servers_alone_need_no_target(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from app.cli import chat as screen
+
+    class Begun(Exception):
+        pass
+
+    def begin(*_: object) -> None:
+        raise Begun
+
+    config.write_text("target = './away'\n")
+    monkeypatch.setattr(screen, "SessionProcess", begin)
+    with pytest.raises(Begun):
+        screen.open_screen(load_settings({"server": ["http://localhost:1"]}))
 
 
 @pytest.mark.parametrize("flags", [{"draft": "./away"}, {"strategies": "draft:checkpoint=./away"}])
@@ -275,5 +295,5 @@ def test_a_preset_is_no_family(config: Path) -> None:
     with pytest.raises(InputError, match="no preset “demo”; .*: --family$"):
         load_settings({"preset": "demo"})
     config.write_text('preset = "demo"')
-    with pytest.raises(InputError, match="^preset in .*: there is no such setting"):
+    with pytest.raises(InputError, match="^preset in .*: there is no such setting; .* --preset$"):
         load_settings({})

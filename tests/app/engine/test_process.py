@@ -137,7 +137,7 @@ def test_an_idle_one_sleeps(engine: SessionProcess) -> None:
 
 
 @pytest.mark.parametrize(
-    ("what", "says"), [(Stop(), KILLED), (RunAgain(), "the decoding process ended with code 1")]
+    ("what", "says"), [(Stop(), KILLED), (RunAgain(), "decoding failed: RuntimeError: broken")]
 )
 def test_its_death_is_told_once(engine: SessionProcess, what: Command, says: str) -> None:
     engine.send(what)

@@ -103,6 +103,13 @@ def test_what_cannot_be_written_is_said_before_anything_is_measured(
         check_report(tmp_path / "a.pdf")
     with pytest.raises(InputError, match="there is no folder"):
         check_report(tmp_path / "gone" / "a.html")
+    (tmp_path / "b.html").mkdir()
+    with pytest.raises(InputError, match="b.html: it is a folder"):
+        check_report(tmp_path / "b.html")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "access", lambda path, mode: path != tmp_path)
+        with pytest.raises(InputError, match="the folder .* can't be written to"):
+            check_report(tmp_path / "a.html")
     monkeypatch.setattr(plots, "NEEDED", ("matplotlib", "a_library_that_nobody_has"))
     with pytest.raises(InputError, match=r"pip install 'specchat\[report\]'"):
         check_report(tmp_path / "a.html")
