@@ -36,7 +36,8 @@ def continue_medusa(
 
     The first heads stay, and new ones are untrained. New layers change nothing yet. Truncated
     lm_heads get the target's other rows. With `own_lm_heads` each head gets a copy of the lm_head
-    that they shared. Raises InputError for fewer layers than there are.
+    that they shared. The tree is cut to fewer heads, and left out where heads are added, which it
+    would not use. Raises InputError for fewer layers than there are.
     """
     count, depth = heads or weights.heads, layers or weights.layers
     if depth < weights.layers:
@@ -65,7 +66,9 @@ def continue_medusa(
         grown(weights.biases),
         lm_heads,
         accuracy=weights.accuracy[:count] if count == kept else (),
-        choices=weights.choices if count == weights.heads else (),
+        choices=tuple(dict.fromkeys(path[:count] for path in weights.choices))
+        if count == kept
+        else (),
     )
 
 

@@ -21,7 +21,7 @@ from decoding.training.joint import train_joint
 from decoding.training.medusa import require_trainable, train_medusa
 from decoding.training.medusa_attach import attach_medusa, continue_medusa
 from decoding.training.processes import is_first_process
-from decoding.trees.static import NAMED_TREES, truncate_paths
+from decoding.trees.static import NAMED_TREES, build_tree, truncate_paths
 
 _SERVED_TREE = NAMED_TREES[MEDUSA_TREE]
 
@@ -62,8 +62,16 @@ def continue_from(
     if before.token_map is not None:
         known, all_tokens = len(before.token_map), shape_of(model)[1]
         say(f"{known:,} tokens of its lm_heads kept, {all_tokens - known:,} new ones")
+    elif own_lm_heads and before.lm_heads is not None:
+        say(f"--own-lm-heads changes nothing: the heads of {old} have lm_heads of their own")
     if new := max(after.heads - before.heads, 0):
         say(f"{pluralize(before.heads, 'head')} kept, {pluralize(new, 'new one')}")
+    if before.choices and not after.choices:
+        say("their tree (medusa_choices) was left out: it does not use the new heads")
+    elif after.choices != before.choices:
+        nodes, left = (len(build_tree(each.choices).ranks) + 1 for each in (before, after))
+        cut = f"cut to {pluralize(after.heads, 'head')}: {left} of {nodes} nodes"
+        say(f"their tree (medusa_choices) was {cut}")
     what = f"{pluralize(after.heads, 'head')} of {pluralize(after.layers, 'layer')}"
     say(f"{what} of {old} for {target} in {out} (dialect {after.dialect})")
 
