@@ -278,7 +278,7 @@ def test_without_torchao_nothing_is_begun(
     specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr("app.cli.heads.commands.find_spec", lambda name: None)
+    monkeypatch.setattr("app.cli.heads.commands.checks.find_spec", lambda name: None)
     heads, target = str(tmp_path / "heads"), ("--target", family_folders.target)
     specchat("heads", "convert", "medusa", *target, "--out", heads)
     more = ("--heads", heads, "--out", str(tmp_path / "x"))
@@ -294,7 +294,7 @@ def test_without_tensorboard_it_says_how_to_get_it(
     specchat: Specchat, family_folders: FamilyFolders, lesson: Path, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr("app.cli.heads.commands.find_spec", lambda name: None)
+    monkeypatch.setattr("app.cli.heads.commands.checks.find_spec", lambda name: None)
     out, target = str(tmp_path / "out"), ("--target", family_folders.target)
     specchat("heads", "convert", "eagle1", *target, "--out", out)
     done = specchat(
