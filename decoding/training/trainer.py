@@ -134,7 +134,7 @@ class HeadTrainer(Trainer):
         if self.lr_scheduler is None:
             warmup = self.args.get_warmup_steps(num_training_steps)
             factor = partial(rate_factor, warmup=warmup, steps=num_training_steps)
-            self.lr_scheduler = LambdaLR(optimizer or self.optimizer, factor)
+            self.lr_scheduler = LambdaLR(cast(Optimizer, optimizer or self.optimizer), factor)
             self._created_lr_scheduler = True
         return self.lr_scheduler
 
