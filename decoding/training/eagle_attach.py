@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from decoding.checkpoints.dialects import EagleVersion
-from decoding.checkpoints.eagle import EagleConfig, EagleWeights
+from decoding.checkpoints.eagle import EagleConfig, EagleWeights, draft_tokens, offsets_to
 from decoding.errors import InputError, ParameterError
 from decoding.model.architecture import decoder_of
 from decoding.model.target import scaled_lm_head
@@ -129,7 +129,7 @@ def attach_eagle(
         if config.hidden < hidden:
             tensors["embed_tokens.weight"] = embedding @ _principal(embedding, config.hidden)
         if draft_vocab is not None:
-            tensors["d2t"] = draft_vocab.cpu() - torch.arange(len(draft_vocab))
+            tensors["d2t"] = offsets_to(draft_vocab.cpu())
     return EagleWeights("untrained", config, tensors)
 
 
@@ -154,15 +154,15 @@ def with_draft_vocabulary(
     rows[known] = lm_head.float()
     if draft_vocab is not None:
         rows = rows[draft_vocab]
-        tensors["d2t"] = draft_vocab - torch.arange(len(draft_vocab))
+        tensors["d2t"] = offsets_to(draft_vocab)
     tensors["lm_head.weight"] = rows.to(lm_head.dtype)
     return replace(weights, config=replace(config, draft_vocab=len(rows)), tensors=tensors)
 
 
 def known_tokens(weights: EagleWeights) -> Tensor:
     """Return the target's id of each row of an EAGLE-3 head's lm_head, int64 [rows]."""
-    offsets = weights.tensors.get("d2t", torch.zeros((), dtype=torch.long))
-    return torch.arange(weights.config.draft_vocab) + offsets
+    d2t = weights.tensors.get("d2t")
+    return torch.arange(weights.config.draft_vocab) if d2t is None else draft_tokens(d2t)
 
 
 def with_aux_layers(

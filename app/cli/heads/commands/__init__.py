@@ -3,6 +3,8 @@ they do is in the modules beside this folder."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import typer
 
 from app.cli.heads.commands.convert import convert
@@ -18,7 +20,7 @@ heads = typer.Typer(
     help="Make, train, measure and export heads or a draft model for a target.",
 )
 
-COMMANDS = {
+COMMANDS: dict[str, Callable[..., None]] = {
     "convert": convert,
     "distill": distill,
     "train": train,
