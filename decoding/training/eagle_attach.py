@@ -145,18 +145,41 @@ def with_draft_vocabulary(
     config, tensors = weights.config, dict(weights.tensors)
     if config.version == "eagle1":
         raise InputError("EAGLE-1 asks the target's own lm_head: it has no draft vocabulary")
-    rows = scaled_lm_head(target).clone()
     lm_head = tensors["lm_head.weight"]
-    known = known_tokens(weights)
+    rows = _completed(lm_head, known_tokens(weights), scaled_lm_head(target))
     tensors.pop("d2t", None)
-    if rows.shape[1] != config.hidden:
-        rows = rows @ _best_map(rows[known], lm_head.float())
-    rows[known] = lm_head.float()
     if draft_vocab is not None:
         rows = rows[draft_vocab]
         tensors["d2t"] = offsets_to(draft_vocab)
     tensors["lm_head.weight"] = rows.to(lm_head.dtype)
     return replace(weights, config=replace(config, draft_vocab=len(rows)), tensors=tensors)
+
+
+def with_vocabulary(weights: EagleWeights, target: PreTrainedModel) -> EagleWeights:
+    """Fit a head to a target with fewer or more tokens than it was made for, of which those that
+    both have are the same. Rows of an lm_head of all tokens and of an embedding that are missing
+    become as in `with_draft_vocabulary`."""
+    config, tensors = weights.config, dict(weights.tensors)
+    lm_head = scaled_lm_head(target)
+    vocab = len(lm_head)
+    if (own := tensors.get("embed_tokens.weight")) is not None:
+        table: Any = target.get_input_embeddings().weight
+        known = torch.arange(min(len(own), vocab))
+        rows = _completed(own[known], known, table.detach().float().cpu()[:vocab])
+        tensors["embed_tokens.weight"] = rows.to(own.dtype)
+    draft_vocab = vocab
+    if config.version == "eagle3":
+        known = known_tokens(weights)
+        inside, own = known < vocab, tensors["lm_head.weight"]
+        rows, known = own[inside], known[inside]
+        if "d2t" in tensors:
+            tensors["d2t"] = offsets_to(known)
+        else:
+            rows = _completed(rows, known, lm_head).to(own.dtype)
+        tensors["lm_head.weight"], draft_vocab = rows, len(rows)
+    return replace(
+        weights, config=replace(config, vocab=vocab, draft_vocab=draft_vocab), tensors=tensors
+    )
 
 
 def known_tokens(weights: EagleWeights) -> Tensor:
@@ -189,6 +212,15 @@ def without_fc_bias(weights: EagleWeights) -> EagleWeights:
     """Leave out the bias in an EAGLE-1 head's fc."""
     tensors = {name: tensor for name, tensor in weights.tensors.items() if name != "fc.bias"}
     return replace(weights, config=replace(weights.config, fc_bias=False), tensors=tensors)
+
+
+def _completed(own: Tensor, known: Tensor, rows: Tensor) -> Tensor:
+    """The target's `rows` [V, H], through the linear map that fits best if a head has another
+    width, with the head's `own` [n, h] in the places `known`: float32 [V, h]."""
+    own = own.float()
+    rows = rows.clone() if rows.shape[1] == own.shape[1] else rows @ _best_map(rows[known], own)
+    rows[known] = own
+    return rows
 
 
 def _best_map(rows: Tensor, others: Tensor) -> Tensor:

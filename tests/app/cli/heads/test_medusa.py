@@ -267,6 +267,39 @@ def test_heads_that_shared_the_targets_lm_head_can_get_their_own(
     assert "--own-lm-heads changes nothing: the heads of " in done.stderr
 
 
+@pytest.mark.parametrize(("known", "vocab", "how"), [(290, 280, "cut"), (280, 290, "extended")])
+def test_a_vocabulary_of_another_size_is_fitted(
+    known: int, vocab: int, how: str, specchat: Specchat, family_folders: FamilyFolders,
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    """As `resize_token_embeddings` leaves one: the tokens that both have are the same."""
+    model = AutoModelForCausalLM.from_pretrained(family_folders.target)
+    shutil.copytree(family_folders.target, tmp_path / "target")
+    model.resize_token_embeddings(vocab)
+    model.save_pretrained(tmp_path / "target")
+    heads = torch.zeros(2, 1, 32, 32), torch.zeros(2, 1, 32), torch.randn(2, known, 32)
+    MedusaWeights("v0.1", *heads).save_pretrained(tmp_path / "old")
+    convert = ("heads", "convert", "medusa", "--target", str(tmp_path / "target"), "--from")
+    done = specchat(*convert, str(tmp_path / "old"), "--out", str(tmp_path / "new"))
+    assert done.returncode == 0, done.stderr
+    assert f"its vocabulary of {known} tokens was {how} to the target's {vocab}" in done.stderr
+    lm_heads = read_medusa(tmp_path / "new", 32, vocab).lm_heads
+    assert lm_heads is not None and torch.equal(lm_heads[:, :280], heads[2][:, :280])
+    assert torch.equal(lm_heads[0, 280:], model.lm_head.weight[280:])
+
+
+def test_heads_of_fewer_tokens_than_the_targets_tokenizer_has_are_of_another_model(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    heads = torch.zeros(2, 1, 32, 32), torch.zeros(2, 1, 32), torch.randn(2, 200, 32)
+    MedusaWeights("v0.1", *heads).save_pretrained(tmp_path / "old")
+    convert = ("heads", "convert", "medusa", "--target", family_folders.target, "--from")
+    done = specchat(*convert, str(tmp_path / "old"), "--out", str(tmp_path / "new"))
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert "was made for a model of 200 tokens, " in done.stderr
+    assert "are neither padding nor added: give --target the model of these heads" in done.stderr
+
+
 CHANGED_TREES = {
     "as many": ("3", ((0, 1), (0, 0, 0), (1,)), ""),
     "fewer": ("2", ((0, 1), (0, 0), (1,)), "was cut to 2 heads: 5 of 6 nodes\n"),
