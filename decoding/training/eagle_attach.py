@@ -156,9 +156,9 @@ def with_draft_vocabulary(
 
 
 def with_vocabulary(weights: EagleWeights, target: PreTrainedModel) -> EagleWeights:
-    """Fit a head to a target with fewer or more tokens than it was made for, of which those that
-    both have are the same. Rows of an lm_head of all tokens and of an embedding that are missing
-    become as in `with_draft_vocabulary`."""
+    """Fit a head to a target with fewer or more tokens than it was made for; the ids that both have
+    must be of the same tokens. Rows beyond the target's are cut, and those that are missing, in an
+    embedding of its own and in an lm_head of all tokens, become as in `with_draft_vocabulary`."""
     config, tensors = weights.config, dict(weights.tensors)
     lm_head = scaled_lm_head(target)
     vocab = len(lm_head)

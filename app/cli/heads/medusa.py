@@ -66,16 +66,16 @@ def continue_from(
     if before.token_map is not None:
         kept = len(before.token_map)
         say(f"{kept:,} tokens of its lm_heads kept, {vocab - kept:,} new ones")
-    elif own_lm_heads and before.lm_heads is not None:
+    if own_lm_heads and before.lm_heads is not None:
         say(f"--own-lm-heads changes nothing: the heads of {old} have lm_heads of their own")
     if new := max(after.heads - before.heads, 0):
         say(f"{pluralize(before.heads, 'head')} kept, {pluralize(new, 'new one')}")
     if before.choices and not after.choices:
-        say("their tree (medusa_choices) was left out: it does not use the new heads")
+        say("its tree (medusa_choices) was left out: it does not use the new heads")
     elif after.choices != before.choices:
         nodes, left = (len(build_tree(each.choices).ranks) + 1 for each in (before, after))
         cut = f"cut to {pluralize(after.heads, 'head')}: {left} of {nodes} nodes"
-        say(f"their tree (medusa_choices) was {cut}")
+        say(f"its tree (medusa_choices) was {cut}")
     what = f"{pluralize(after.heads, 'head')} of {pluralize(after.layers, 'layer')}"
     say(f"{what} of {old} for {target} in {out} (dialect {after.dialect})")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -99,8 +100,6 @@ def known_vocabulary(
 ) -> int:
     """The size of the vocabulary that heads were made for. Raises InputError if it differs from the
     target's by more than padding and added tokens."""
-    from contextlib import suppress
-
     from decoding.checkpoints.dialects import vocabulary_size
     from decoding.checkpoints.headers import read_tensor_shapes
 

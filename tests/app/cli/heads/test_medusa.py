@@ -322,4 +322,4 @@ def test_the_tree_of_fewer_heads_is_cut(
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert read_medusa(tmp_path / "new", 32, 280).choices == choices
-    assert ("their tree (medusa_choices)" in done.stderr) == bool(said) and said in done.stderr
+    assert ("its tree (medusa_choices)" in done.stderr) == bool(said) and said in done.stderr
