@@ -34,7 +34,7 @@ from tests.support.processes import fake_server
 
 ROOT = Path(__file__).parents[1]
 NAMES = ("conversation", "export", "distill", "served", "train")
-KINDS = ("medusa", "eagle1", "draft")
+KINDS = ("medusa", "eagle1", "eagle3", "draft")
 HEADS = ["app.cli.main", "app.cli.heads.server_answers"]
 HEADS += [f"app.cli.heads.{kind}" for kind in ("draft", "eagle", "medusa")]
 HEADS += ["decoding.training.distill", "transformers.models.llama.modeling_llama"]

@@ -76,7 +76,7 @@ def load_models(
     _leave_out_padding(target, tokenizer)
     bias = biased_ids(options.logit_bias, tokenizer, target.unpadded_vocab_size)
     target.set_logit_bias(bias)
-    progress("choosing threads and memory layout", 0.7)
+    progress("target: threads and memory layout", 0.7)
     threads = tune(target, options.threads)
     models = LoadedModels(
         source,

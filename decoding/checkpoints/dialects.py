@@ -114,6 +114,18 @@ def detect_kind(
     return "model" if str(architectures[0]).endswith(("ForCausalLM", "LMHeadModel")) else None
 
 
+def vocabulary_size(shapes: Mapping[str, Sequence[int]]) -> int | None:
+    """How many tokens the target has that heads with these tensors were made for; None if the
+    tensors don't tell."""
+    dialect = medusa_dialect(shapes)
+    if dialect is not None:
+        own = MEDUSA_NAMES[dialect][1]
+        rows = (s[0] for name, s in shapes.items() if own.fullmatch(name))
+        return None if "token_map" in shapes else next(rows, None)
+    telling = ["t2d", "embed_tokens.weight", *([] if "d2t" in shapes else ["lm_head.weight"])]
+    return next((shapes[name][0] for name in telling if shapes.get(name)), None)
+
+
 def feature_width(
     kind: CheckpointKind, config: Mapping[str, Any], shapes: Mapping[str, Sequence[int]]
 ) -> int | None:

@@ -105,6 +105,16 @@ class EagleWeights:
         write_eagle(self, Path(folder), writable_dialect(self), target)
 
 
+def draft_tokens(d2t: Tensor) -> Tensor:
+    """Return the target's id of each row of a draft vocabulary, int64 [rows]."""
+    return torch.arange(len(d2t), device=d2t.device) + d2t
+
+
+def offsets_to(tokens: Tensor) -> Tensor:
+    """Return the d2t of a draft vocabulary of these ids of the target, int64 [rows]."""
+    return tokens - torch.arange(len(tokens), device=tokens.device)
+
+
 def writable_dialect(weights: EagleWeights) -> EagleDialect:
     """The dialect that the head was read from or, where that can't express it, the authors' or
     another. Raises InputError if none can."""
@@ -167,7 +177,7 @@ def lost_in(c: EagleConfig, dialect: EagleDialect) -> str:
 def _marked(d2t: Tensor, vocab: int) -> Tensor:
     """Bool [vocab]: which of the target's tokens the draft vocabulary has."""
     marks = torch.zeros(vocab, dtype=torch.bool)
-    marks[torch.arange(len(d2t)) + d2t] = True
+    marks[draft_tokens(d2t)] = True
     return marks
 
 

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from decoding.checkpoints.dialects import AUX_LAYERS
+from decoding.checkpoints.eagle import draft_tokens
 from decoding.errors import InputError
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def draft_vocabulary(
             f"it must be [{rows}]"
         )
     d2t = d2t.long()
-    ids = (torch.arange(rows) + d2t).sort().values
+    ids = draft_tokens(d2t).sort().values
     outside = ids[(ids < 0) | (ids >= vocab)]
     if len(outside):
         raise other_model(folder, f"names token {int(outside[-1])} (d2t), this target has {vocab}")

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from decoding.checkpoints.dialects import EagleVersion
-from decoding.checkpoints.eagle import EagleConfig, EagleWeights
+from decoding.checkpoints.eagle import EagleConfig, EagleWeights, draft_tokens, offsets_to
 from decoding.errors import InputError, ParameterError
 from decoding.model.architecture import decoder_of
 from decoding.model.target import scaled_lm_head
@@ -129,7 +129,7 @@ def attach_eagle(
         if config.hidden < hidden:
             tensors["embed_tokens.weight"] = embedding @ _principal(embedding, config.hidden)
         if draft_vocab is not None:
-            tensors["d2t"] = draft_vocab.cpu() - torch.arange(len(draft_vocab))
+            tensors["d2t"] = offsets_to(draft_vocab.cpu())
     return EagleWeights("untrained", config, tensors)
 
 
@@ -145,24 +145,47 @@ def with_draft_vocabulary(
     config, tensors = weights.config, dict(weights.tensors)
     if config.version == "eagle1":
         raise InputError("EAGLE-1 asks the target's own lm_head: it has no draft vocabulary")
-    rows = scaled_lm_head(target).clone()
     lm_head = tensors["lm_head.weight"]
-    known = known_tokens(weights)
+    rows = _completed(lm_head, known_tokens(weights), scaled_lm_head(target))
     tensors.pop("d2t", None)
-    if rows.shape[1] != config.hidden:
-        rows = rows @ _best_map(rows[known], lm_head.float())
-    rows[known] = lm_head.float()
     if draft_vocab is not None:
         rows = rows[draft_vocab]
-        tensors["d2t"] = draft_vocab - torch.arange(len(draft_vocab))
+        tensors["d2t"] = offsets_to(draft_vocab)
     tensors["lm_head.weight"] = rows.to(lm_head.dtype)
     return replace(weights, config=replace(config, draft_vocab=len(rows)), tensors=tensors)
 
 
+def with_vocabulary(weights: EagleWeights, target: PreTrainedModel) -> EagleWeights:
+    """Fit a head to a target with fewer or more tokens than it was made for; the ids that both have
+    must be of the same tokens. Rows beyond the target's are cut, and those that are missing, in an
+    embedding of its own and in an lm_head of all tokens, become as in `with_draft_vocabulary`."""
+    config, tensors = weights.config, dict(weights.tensors)
+    lm_head = scaled_lm_head(target)
+    vocab = len(lm_head)
+    if (own := tensors.get("embed_tokens.weight")) is not None:
+        table: Any = target.get_input_embeddings().weight
+        known = torch.arange(min(len(own), vocab))
+        rows = _completed(own[known], known, table.detach().float().cpu()[:vocab])
+        tensors["embed_tokens.weight"] = rows.to(own.dtype)
+    draft_vocab = vocab
+    if config.version == "eagle3":
+        known = known_tokens(weights)
+        inside, own = known < vocab, tensors["lm_head.weight"]
+        rows, known = own[inside], known[inside]
+        if "d2t" in tensors:
+            tensors["d2t"] = offsets_to(known)
+        else:
+            rows = _completed(rows, known, lm_head).to(own.dtype)
+        tensors["lm_head.weight"], draft_vocab = rows, len(rows)
+    return replace(
+        weights, config=replace(config, vocab=vocab, draft_vocab=draft_vocab), tensors=tensors
+    )
+
+
 def known_tokens(weights: EagleWeights) -> Tensor:
     """Return the target's id of each row of an EAGLE-3 head's lm_head, int64 [rows]."""
-    offsets = weights.tensors.get("d2t", torch.zeros((), dtype=torch.long))
-    return torch.arange(weights.config.draft_vocab) + offsets
+    d2t = weights.tensors.get("d2t")
+    return torch.arange(weights.config.draft_vocab) if d2t is None else draft_tokens(d2t)
 
 
 def with_aux_layers(
@@ -189,6 +212,15 @@ def without_fc_bias(weights: EagleWeights) -> EagleWeights:
     """Leave out the bias in an EAGLE-1 head's fc."""
     tensors = {name: tensor for name, tensor in weights.tensors.items() if name != "fc.bias"}
     return replace(weights, config=replace(weights.config, fc_bias=False), tensors=tensors)
+
+
+def _completed(own: Tensor, known: Tensor, rows: Tensor) -> Tensor:
+    """The target's `rows` [V, H], through the linear map that fits best if a head has another
+    width, with the head's `own` [n, h] in the places `known`: float32 [V, h]."""
+    own = own.float()
+    rows = rows.clone() if rows.shape[1] == own.shape[1] else rows @ _best_map(rows[known], own)
+    rows[known] = own
+    return rows
 
 
 def _best_map(rows: Tensor, others: Tensor) -> Tensor:

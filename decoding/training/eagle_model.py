@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn import functional
 from transformers import PreTrainedModel
 
-from decoding.checkpoints.eagle import EagleWeights
+from decoding.checkpoints.eagle import EagleWeights, draft_tokens
 from decoding.drafters.eagle_head import EagleHead
 from decoding.model.target import logits_of
 from decoding.training.conversations import IGNORED
@@ -74,8 +74,8 @@ class EagleTrainingModel(TrainingModel):
         self._steps = steps
         self.running = RunningCounts(steps, target.device)
         self._eagle3 = weights.config.version == "eagle3"
-        known = torch.arange(weights.config.draft_vocab, device=target.device)
-        self._vocabulary = None if self.head.d2t is None else self.head.target_ids(known)
+        d2t = self.head.d2t
+        self._vocabulary = None if d2t is None else draft_tokens(d2t)
 
     def forward(
         self,

@@ -34,9 +34,11 @@ def continue_medusa(
 ) -> MedusaWeights:
     """Change the number of trained heads and of their layers; None: as many as there are.
 
-    The first heads stay, and new ones are untrained. New layers change nothing yet. Truncated
-    lm_heads get the target's other rows. With `own_lm_heads` each head gets a copy of the lm_head
-    that they shared. Raises InputError for fewer layers than there are.
+    The first heads stay, and new ones are untrained. New layers change nothing yet. Lm_heads of a
+    part of the target's tokens get its other rows, and rows beyond its tokens are cut. With
+    `own_lm_heads` each head gets a copy of the lm_head that they shared. The tree is cut to fewer
+    heads, and left out where heads are added, which it would not use. Raises InputError for fewer
+    layers than there are.
     """
     count, depth = heads or weights.heads, layers or weights.layers
     if depth < weights.layers:
@@ -51,10 +53,13 @@ def continue_medusa(
         return new
 
     lm_heads = weights.lm_heads
-    if lm_heads is not None and (count > kept or weights.token_map is not None):
-        known = slice(None) if weights.token_map is None else weights.token_map.long()
+    token_map, vocab = weights.token_map, target.get_output_embeddings().weight.shape[0]
+    whole = token_map is None and lm_heads is not None and lm_heads.shape[1] == vocab
+    if lm_heads is not None and (count > kept or not whole):
+        known = torch.arange(lm_heads.shape[1]) if token_map is None else token_map.long()
+        inside = known < vocab
         own, lm_heads = lm_heads, copies_of_lm_head(target, count, lm_heads.dtype).clone()
-        lm_heads[:kept, known] = own[:kept]
+        lm_heads[:kept, known[inside]] = own[:kept, inside]
     elif lm_heads is not None:
         lm_heads = lm_heads[:kept]
     elif own_lm_heads:
@@ -65,7 +70,9 @@ def continue_medusa(
         grown(weights.biases),
         lm_heads,
         accuracy=weights.accuracy[:count] if count == kept else (),
-        choices=weights.choices if count == weights.heads else (),
+        choices=tuple(dict.fromkeys(path[:count] for path in weights.choices))
+        if count == kept
+        else (),
     )
 
 

@@ -99,15 +99,13 @@ class TrainConfig:
             )
 
     def arguments(self, work: Path, device: torch.device, **more: Any) -> TrainingArguments:
-        """Trainer arguments: cosine schedule with warm-up, an evaluation and a checkpoint in `work`
-        every `evaluate_every` steps, and `more`. Raises InputError for a batch that the processes
-        can't share."""
+        """Trainer arguments: an evaluation and a checkpoint in `work` every `evaluate_every` steps,
+        and `more`. Raises InputError for a batch that the processes can't share."""
         arguments = TrainingArguments(
             output_dir=str(work),
             max_steps=self.steps or -1,
             num_train_epochs=self.epochs,
             learning_rate=self.lr,
-            lr_scheduler_type="cosine",
             warmup_steps=self.warmup,
             per_device_train_batch_size=self.batch_size,
             per_device_eval_batch_size=self.batch_size,

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence, Sized
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -16,6 +17,7 @@ from safetensors.torch import load_file
 from torch import Tensor, distributed, nn
 from torch.distributed.fsdp import FSDPModule
 from torch.optim import Optimizer
+from torch.optim.lr_scheduler import LambdaLR, LRScheduler
 from torch.utils.data import Dataset
 from transformers import (
     EvalPrediction,
@@ -125,6 +127,16 @@ class HeadTrainer(Trainer):
         optimizer: Optimizer = super().create_optimizer(model)
         save_full_state(optimizer)
         return optimizer
+
+    def create_scheduler(
+        self, num_training_steps: int, optimizer: Optimizer | None = None
+    ) -> LRScheduler:
+        if self.lr_scheduler is None:
+            warmup = self.args.get_warmup_steps(num_training_steps)
+            factor = partial(rate_factor, warmup=warmup, steps=num_training_steps)
+            self.lr_scheduler = LambdaLR(cast(Optimizer, optimizer or self.optimizer), factor)
+            self._created_lr_scheduler = True
+        return self.lr_scheduler
 
     def save_model(self, output_dir: str | None = None, _internal_call: bool = False) -> None:
         model: Any = self.model
@@ -244,6 +256,14 @@ class RunningCounts:
                 means[f"accuracy_{head}"] = round(right / total, 3)
                 means[f"loss_{head}"] = round(loss / batches, 4)
         return means
+
+
+def rate_factor(step: int, *, warmup: int, steps: int) -> float:
+    """The share of the learning rate in a step, counted from 0: a linear warm-up, then a cosine to
+    0. The Trainer's own begins at 0, so that its first step learns nothing."""
+    if step < warmup:
+        return (step + 1) / warmup
+    return (1 + math.cos(math.pi * (step - warmup) / max(steps - warmup, 1))) / 2
 
 
 def per_process(count: Tensor) -> Tensor:

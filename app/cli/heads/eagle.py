@@ -11,7 +11,7 @@ from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from app.cli.heads.serving import serving
-from app.cli.heads.target import load, shape_of, target_shape
+from app.cli.heads.target import fitted, known_vocabulary, load, shape_of, target_shape
 from app.cli.heads.training_data import records_of
 from app.cli.heads.training_job import TrainingJob
 from app.cli.terminal import say
@@ -30,6 +30,7 @@ from decoding.training.eagle_attach import (
     known_tokens,
     with_aux_layers,
     with_draft_vocabulary,
+    with_vocabulary,
     without_fc_bias,
 )
 from decoding.training.eagle_model import STEPS
@@ -71,10 +72,12 @@ def attach_to(target: str, out: Path, new: NewHead, *, seed: int, device: str) -
 
 
 def continue_from(old: Path, target: str, out: Path, new: NewHead, *, device: str) -> None:
-    """Write the head in `old` with another draft vocabulary, other layers to read or no bias in fc,
-    where `new` asks for these. Raises InputError."""
+    """Write the head in `old`, for all tokens of the target, with another draft vocabulary, other
+    layers to read or no bias in fc, where `new` asks for these. Raises InputError."""
     model, tokenizer = load(target, device, template=new.template)
     layers, shape = _layers(new.aux_layers), target_shape(model)
+    vocab, known = shape.vocab, known_vocabulary(old, target, model, tokenizer)
+    shape = replace(shape, vocab=known)
     if layers is not None:  # then those that it read until now need not be in this target
         shape = replace(shape, layers=_MOST_LAYERS)
     weights = read_eagle(old, shape)
@@ -86,6 +89,9 @@ def continue_from(old: Path, target: str, out: Path, new: NewHead, *, device: st
         notes = [note for note in notes if "aux layers" not in note]
         weights = with_aux_layers(weights, model, layers)
     lines = [f"{old}: {note}" for note in notes]
+    if known != vocab:
+        weights = with_vocabulary(weights, model)
+        lines.append(fitted(known, vocab))
     if not new.fc_bias and weights.config.fc_bias:
         weights = without_fc_bias(weights)
         lines.append("its bias in fc was left out")

@@ -9,7 +9,7 @@ from torch import nn
 
 from app.cli.heads.eval_settings import MEDUSA_TREE
 from app.cli.heads.serving import serving
-from app.cli.heads.target import load, shape_of, stored_precision
+from app.cli.heads.target import fitted, known_vocabulary, load, shape_of, stored_precision
 from app.cli.heads.training_job import TrainingJob
 from app.cli.terminal import say
 from app.text.plural import pluralize
@@ -21,7 +21,7 @@ from decoding.training.joint import train_joint
 from decoding.training.medusa import require_trainable, train_medusa
 from decoding.training.medusa_attach import attach_medusa, continue_medusa
 from decoding.training.processes import is_first_process
-from decoding.trees.static import NAMED_TREES, truncate_paths
+from decoding.trees.static import NAMED_TREES, build_tree, truncate_paths
 
 _SERVED_TREE = NAMED_TREES[MEDUSA_TREE]
 
@@ -55,15 +55,27 @@ def continue_from(
 ) -> None:
     """Write the heads in `old`, as many as asked for (None: as many as there are), with all tokens
     of the target. Raises InputError."""
-    model, _ = load(target, device)
-    before = read_medusa(old, *shape_of(model))
+    model, tokenizer = load(target, device)
+    hidden, vocab = shape_of(model)
+    known = known_vocabulary(old, target, model, tokenizer)
+    before = read_medusa(old, hidden, known)
     after = continue_medusa(before, model, heads, layers, own_lm_heads)
     after.save_pretrained(out, target)
+    if known != vocab:
+        say(fitted(known, vocab))
     if before.token_map is not None:
-        known, all_tokens = len(before.token_map), shape_of(model)[1]
-        say(f"{known:,} tokens of its lm_heads kept, {all_tokens - known:,} new ones")
+        kept = len(before.token_map)
+        say(f"{kept:,} tokens of its lm_heads kept, {vocab - kept:,} new ones")
+    if own_lm_heads and before.lm_heads is not None:
+        say(f"--own-lm-heads changes nothing: the heads of {old} have lm_heads of their own")
     if new := max(after.heads - before.heads, 0):
         say(f"{pluralize(before.heads, 'head')} kept, {pluralize(new, 'new one')}")
+    if before.choices and not after.choices:
+        say("its tree (medusa_choices) was left out: it does not use the new heads")
+    elif after.choices != before.choices:
+        nodes, left = (len(build_tree(each.choices).ranks) + 1 for each in (before, after))
+        cut = f"cut to {pluralize(after.heads, 'head')}: {left} of {nodes} nodes"
+        say(f"its tree (medusa_choices) was {cut}")
     what = f"{pluralize(after.heads, 'head')} of {pluralize(after.layers, 'layer')}"
     say(f"{what} of {old} for {target} in {out} (dialect {after.dialect})")
 

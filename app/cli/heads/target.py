@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -92,6 +93,34 @@ def shape_of(model: PreTrainedModel) -> tuple[int, int]:
     """Width of the hidden states and of the logits."""
     rows, hidden = model.get_output_embeddings().weight.shape
     return hidden, rows
+
+
+def known_vocabulary(
+    heads: Path, target: str, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase
+) -> int:
+    """The size of the vocabulary that heads were made for. Raises InputError if it differs from the
+    target's by more than padding and added tokens."""
+    from decoding.checkpoints.dialects import vocabulary_size
+    from decoding.checkpoints.headers import read_tensor_shapes
+
+    vocab, known, ordinary = shape_of(model)[1], None, tokenizer.vocab_size
+    with suppress(Exception):  # whoever reads the tensors says what is wrong with the files
+        known = vocabulary_size(read_tensor_shapes(heads))
+    if known is None or known == vocab:
+        return vocab
+    if ordinary > min(known, vocab):
+        raise InputError(
+            f"{heads} was made for a model of {known:,} tokens, {target} has {vocab:,}, of which "
+            f"{ordinary:,} are neither padding nor added: give --target the model of these heads, "
+            "or leave --from out"
+        )
+    return known
+
+
+def fitted(known: int, vocab: int) -> str:
+    """What became of heads of `known` tokens for a target of `vocab`."""
+    how = "cut" if known > vocab else "extended"
+    return f"its vocabulary of {known:,} tokens was {how} to the target's {vocab:,}"
 
 
 def target_shape(model: PreTrainedModel) -> TargetShape:

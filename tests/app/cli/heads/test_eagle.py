@@ -15,7 +15,7 @@ from transformers import AutoModelForCausalLM, LlamaConfig
 from decoding.checkpoints.eagle import write_eagle
 from decoding.checkpoints.eagle_fit import TargetShape
 from decoding.checkpoints.eagle_read import read_eagle
-from decoding.training.eagle_attach import attach_eagle
+from decoding.training.eagle_attach import attach_eagle, known_tokens
 from decoding.training.log import training_log
 from decoding.training.medusa_attach import attach_medusa
 from tests.conftest import FamilyFolders, Specchat
@@ -278,7 +278,7 @@ def test_without_torchao_nothing_is_begun(
     specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr("app.cli.heads.commands.find_spec", lambda name: None)
+    monkeypatch.setattr("app.cli.heads.commands.checks.find_spec", lambda name: None)
     heads, target = str(tmp_path / "heads"), ("--target", family_folders.target)
     specchat("heads", "convert", "medusa", *target, "--out", heads)
     more = ("--heads", heads, "--out", str(tmp_path / "x"))
@@ -294,7 +294,7 @@ def test_without_tensorboard_it_says_how_to_get_it(
     specchat: Specchat, family_folders: FamilyFolders, lesson: Path, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr("app.cli.heads.commands.find_spec", lambda name: None)
+    monkeypatch.setattr("app.cli.heads.commands.checks.find_spec", lambda name: None)
     out, target = str(tmp_path / "out"), ("--target", family_folders.target)
     specchat("heads", "convert", "eagle1", *target, "--out", out)
     done = specchat(
@@ -435,6 +435,50 @@ def test_a_draft_vocabulary_is_at_most_the_targets(
     assert specchat(*convert, *own, "--draft-vocab", "280").returncode == 0
     head = read_eagle(tmp_path / "out", SHAPE)
     assert head.config.draft_vocab == 280 and "d2t" not in head.tensors
+
+
+@pytest.mark.parametrize("kind", ["all tokens", "some tokens", "no embedding", "eagle1"])
+@pytest.mark.parametrize(("known", "vocab", "how"), [(290, 280, "cut"), (280, 290, "extended")])
+def test_a_vocabulary_of_another_size_is_fitted(
+    known: int, vocab: int, how: str, kind: str, specchat: Specchat,
+    family_folders: FamilyFolders, tmp_path: Path,
+) -> None:  # fmt: skip
+    """As `resize_token_embeddings` leaves one: the tokens that both have are the same."""
+    model = AutoModelForCausalLM.from_pretrained(family_folders.target)
+    shutil.copytree(family_folders.target, tmp_path / "target")
+    model.resize_token_embeddings(vocab)
+    model.save_pretrained(tmp_path / "target")
+    model.resize_token_embeddings(known)
+    if kind == "eagle1":
+        head = attach_eagle(model, "eagle1")
+        head.tensors["embed_tokens.weight"] = torch.randn(known, 32)
+    else:
+        tokens = torch.arange(known - 20, known - 2) if kind == "some tokens" else None
+        width = None if kind == "no embedding" else 24
+        head = attach_eagle(model, "eagle3", tokens, [0, 1], width=width)
+    version = head.config.version
+    head.save_pretrained(tmp_path / "old")
+    done = specchat(
+        "heads", "convert", version, "--target", str(tmp_path / "target"),
+        "--from", str(tmp_path / "old"), "--out", str(tmp_path / "new"),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert f"its vocabulary of {known} tokens was {how} to the target's {vocab}" in done.stderr
+    new = read_eagle(tmp_path / "new", replace(SHAPE, vocab=vocab))
+    if kind != "no embedding":
+        embedding = new.tensors["embed_tokens.weight"]
+        assert torch.equal(embedding[:280], head.tensors["embed_tokens.weight"][:280])
+        assert embedding[280:].any(1).all()
+    if version == "eagle3":
+        before, after = known_tokens(head), known_tokens(new)
+        assert after.tolist() == (
+            [token for token in before if token < vocab]
+            if kind == "some tokens"
+            else list(range(vocab))
+        )
+        both = before < vocab
+        own, rows = head.tensors["lm_head.weight"][both], new.tensors["lm_head.weight"]
+        assert torch.equal(rows[: len(own)], own) and rows.any(1).all()
 
 
 def test_heads_of_another_width_are_one_line(

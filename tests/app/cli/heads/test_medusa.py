@@ -261,3 +261,65 @@ def test_heads_that_shared_the_targets_lm_head_can_get_their_own(
     lm_heads = read_medusa(tmp_path / "own", 32, 280).lm_heads
     target = AutoModelForCausalLM.from_pretrained(family_folders.target).lm_head.weight
     assert lm_heads is not None and torch.equal(lm_heads[1], target) and len(lm_heads) == 2
+    again = (str(tmp_path / "again"), "--from", str(tmp_path / "own"), "--own-lm-heads")
+    done = specchat(*convert, *again)
+    assert done.returncode == 0
+    assert "--own-lm-heads changes nothing: the heads of " in done.stderr
+
+
+@pytest.mark.parametrize(("known", "vocab", "how"), [(290, 280, "cut"), (280, 290, "extended")])
+def test_a_vocabulary_of_another_size_is_fitted(
+    known: int, vocab: int, how: str, specchat: Specchat, family_folders: FamilyFolders,
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    """As `resize_token_embeddings` leaves one: the tokens that both have are the same."""
+    model = AutoModelForCausalLM.from_pretrained(family_folders.target)
+    shutil.copytree(family_folders.target, tmp_path / "target")
+    model.resize_token_embeddings(vocab)
+    model.save_pretrained(tmp_path / "target")
+    heads = torch.zeros(2, 1, 32, 32), torch.zeros(2, 1, 32), torch.randn(2, known, 32)
+    MedusaWeights("v0.1", *heads).save_pretrained(tmp_path / "old")
+    convert = ("heads", "convert", "medusa", "--target", str(tmp_path / "target"), "--from")
+    done = specchat(*convert, str(tmp_path / "old"), "--out", str(tmp_path / "new"))
+    assert done.returncode == 0, done.stderr
+    assert f"its vocabulary of {known} tokens was {how} to the target's {vocab}" in done.stderr
+    lm_heads = read_medusa(tmp_path / "new", 32, vocab).lm_heads
+    assert lm_heads is not None and torch.equal(lm_heads[:, :280], heads[2][:, :280])
+    assert torch.equal(lm_heads[0, 280:], model.lm_head.weight[280:])
+
+
+def test_heads_of_fewer_tokens_than_the_targets_tokenizer_has_are_of_another_model(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    heads = torch.zeros(2, 1, 32, 32), torch.zeros(2, 1, 32), torch.randn(2, 200, 32)
+    MedusaWeights("v0.1", *heads).save_pretrained(tmp_path / "old")
+    convert = ("heads", "convert", "medusa", "--target", family_folders.target, "--from")
+    done = specchat(*convert, str(tmp_path / "old"), "--out", str(tmp_path / "new"))
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert "was made for a model of 200 tokens, " in done.stderr
+    assert "are neither padding nor added: give --target the model of these heads" in done.stderr
+
+
+CHANGED_TREES = {
+    "as many": ("3", ((0, 1), (0, 0, 0), (1,)), ""),
+    "fewer": ("2", ((0, 1), (0, 0), (1,)), "was cut to 2 heads: 5 of 6 nodes\n"),
+    "one": ("1", ((0,), (1,)), "was cut to 1 head: 3 of 6 nodes\n"),
+    "more": ("4", (), "was left out: it does not use the new heads\n"),
+}
+
+
+@pytest.mark.parametrize("case", CHANGED_TREES)
+def test_the_tree_of_fewer_heads_is_cut(
+    case: str, specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    heads, choices, said = CHANGED_TREES[case]
+    tree = ((0, 1), (0, 0, 0), (1,))
+    before = MedusaWeights("v2", torch.randn(3, 1, 32, 32), torch.randn(3, 1, 32), choices=tree)
+    before.save_pretrained(tmp_path / "old")
+    done = specchat(
+        "heads", "convert", "medusa", "--target", family_folders.target, "--heads", heads,
+        "--from", str(tmp_path / "old"), "--out", str(tmp_path / "new"),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert read_medusa(tmp_path / "new", 32, 280).choices == choices
+    assert ("its tree (medusa_choices)" in done.stderr) == bool(said) and said in done.stderr
