@@ -395,7 +395,7 @@ def advise(
     ] = None,
     seconds: Annotated[
         float,
-        typer.Option(min=1, max=1e6, metavar="S", help="Approximate time for measuring."),
+        typer.Option(min=1, max=1_000_000, metavar="S", help="Approximate time for measuring."),
     ] = 180,
     sweep: SweepValues = None,
     report: ReportFile = None,

@@ -234,7 +234,7 @@ def test_beyond_the_draft_models_context_the_lane_goes_on(length: int) -> None:
     with rows_of(drafter.model) as passes:
         for _ in decoder.generate(prompt, Params(gamma=3, max_new_tokens=24)):
             assert drafter._cache.length <= 20
-        assert sum(passes) > 0
+        assert bool(sum(passes)) == (length <= 20)  # a prompt without room is not even read
     assert decoder.generated == hf_greedy("llama", prompt, 24)
     assert drafter.note == "draft model is at its limit of 20 tokens"
     # a shorter prompt afterwards drafts again, and no longer says so
