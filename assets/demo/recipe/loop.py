@@ -132,7 +132,8 @@ def train(
     half = config.bf16 and has_fast_bfloat16(device)
     parameters = [p for p in model.parameters() if p.requires_grad]
     model.train()
-    started, since, total = time.monotonic(), 0, torch.zeros(())
+    # The sum of the losses stays on the device: reading each would wait for every step.
+    started, since, total = time.monotonic(), 0, torch.zeros((), device=device)
     result: dict[str, float] = {}
     for step in range(first, config.steps if stop_at is None else stop_at):
         torch.manual_seed(config.seed * 1_000_003 + step)  # a resumed run draws the same numbers
@@ -146,14 +147,15 @@ def train(
                 group["lr"] = group["initial_lr"] * schedule(step, config)
             optimizer.step()
             optimizer.zero_grad()
-        total, since, done = total + loss.detach().float().cpu(), since + 1, step + 1
+        total, since, done = total + loss.detach().float(), since + 1, step + 1
         last = done == config.steps
         if not is_first_process():
             continue
         if done % config.log_every == 0 or last:
+            mean = total.item() / since  # waits for the device, so before the clock is read
             seconds = (time.monotonic() - started) / since
-            _log(out, {"step": done, "loss": total.item() / since, "seconds_per_step": seconds})
-            started, since, total = time.monotonic(), 0, torch.zeros(())
+            _log(out, {"step": done, "loss": mean, "seconds_per_step": seconds})
+            started, since, total = time.monotonic(), 0, torch.zeros_like(total)
         if evaluate is not None and (done % config.eval_every == 0 or last):
             model.eval()
             with torch.no_grad():
