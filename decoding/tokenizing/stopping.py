@@ -12,11 +12,15 @@ from decoding.errors import InputError
 @dataclass(frozen=True, slots=True)
 class Stop:
     """What ends an output: `eos` ids, which are part of it, and `texts`, which are removed from the
-    text that `decode` makes of ids."""
+    text that `decode` makes of ids. Raises ValueError for an empty text."""
 
     eos: frozenset[int] = frozenset()
     texts: tuple[str, ...] = ()
     decode: Callable[[Sequence[int]], str] | None = None
+
+    def __post_init__(self) -> None:
+        if "" in self.texts:  # which every text contains
+            raise ValueError("a stop text must not be empty")
 
     def cut(self, before: Sequence[int], emitted: Sequence[int]) -> int | None:
         """Count how many of `emitted` (that follow `before`) belong to the output; None if it does

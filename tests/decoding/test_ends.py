@@ -33,6 +33,8 @@ def oracle_answer(gamma: int, stop: Stop, new: int = 16) -> Decoder:
 def test_stop_texts_need_text() -> None:
     with pytest.raises(ValueError, match="need a function that decodes"):
         Stop(texts=("END",)).cut([], [1, 2])
+    with pytest.raises(ValueError, match="must not be empty"):  # every text contains it
+        Stop(texts=("END", ""), decode=str)
 
 
 @pytest.mark.parametrize("gamma", [0, 1, 3, 9])
