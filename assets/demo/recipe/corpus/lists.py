@@ -22,7 +22,14 @@ from assets.demo.recipe.corpus.text import (
     sentence,
     with_article,
 )
-from assets.demo.recipe.corpus.wordplay import GROUPS, KINDS_OF, RHYMES, in_a_row, plural_of
+from assets.demo.recipe.corpus.wordplay import (
+    GROUPS,
+    KINDS_OF,
+    RHYMES,
+    in_a_row,
+    plural_of,
+    rhyming,
+)
 
 MANY = (
     "Name {n} {g}", "List {n} {g}", "Give me {n} {g}", "{n} {g}", "Tell me {n} {g}",
@@ -321,14 +328,9 @@ RHYMED = (
 def rhymed(rng: random.Random) -> Asked:
     """So many words with a rhyme, or as many as there are."""
     word = rng.choice([word for word in RHYMES if len(RHYMES[word]) > 1])
-    words = RHYMES[word]
     n = rng.choice((2, 3, 3, 4, 5, 5, 6))
     said = in_words(n) if rng.random() < 0.5 else str(n)
-    answer = f"These words rhyme with {word}: {listed(words[:n])}."
-    if n > len(words):
-        answer = (
-            f"I know only {in_words(len(words))} words that rhyme with {word}: {listed(words)}."
-        )
+    answer = rhyming(word, n)
     return _asked(rng, rng.choice(RHYMED).format(n=said, w=word), answer, word)
 
 

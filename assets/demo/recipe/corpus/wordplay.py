@@ -86,10 +86,12 @@ def _plural(noun: str) -> str:
 
 REGULAR = {noun: _plural(noun) for line in WORDS["regular nouns"] for noun in line.split()}
 PAST = [tuple(entry.split(" ", 2)) for entry in WORDS["past"]]
+SAME_SOUND = {frozenset(entry.split()) for entry in WORDS["homophones"]}
 RHYMES: dict[str, list[str]] = {}
 for _entry in WORDS["rhymes"]:
     for _word in _entry.split():
-        RHYMES.setdefault(_word, [other for other in _entry.split() if other != _word])
+        _others = [x for x in _entry.split() if x != _word and {x, _word} not in SAME_SOUND]
+        RHYMES.setdefault(_word, _others)
 
 ASK_OPPOSITE = (
     "What is the opposite of {w}?", "Opposite of {w}", "What's the opposite of {w}?",
@@ -166,16 +168,26 @@ def past(rng: random.Random) -> Asked:
     return _ask(rng, ASK_PAST, answer, word, w=word)
 
 
+def rhyming(word: str, n: int | None = None) -> str:
+    """The answer that has `n` rhymes, or as many as there are; the first of the family mostly."""
+    words = RHYMES[word]
+    if n == 1 or (len(words) == 1 and n is None):
+        return f"One word that rhymes with {word} is {words[0]}."
+    if n and n > len(words):
+        known = (
+            "one word that rhymes"
+            if len(words) == 1
+            else f"{in_words(len(words))} words that rhyme"
+        )
+        return f"I know only {known} with {word}: {listed(words)}."
+    return f"These words rhyme with {word}: {listed(words[: n or 5])}."
+
+
 def rhymes(rng: random.Random) -> Asked:
     word = early(rng, tuple(RHYMES))
-    first, *more = RHYMES[word]
-    answer = f"{word} rhymes with {first}."
-    if more:
-        words = f"Another word that rhymes is {more[0]}."
-        if len(more) > 1:
-            words = f"Other words that rhyme with {word} are {listed(more[:4])}."
-        answer = f"{answer} {words}"
-    return _ask(rng, ASK_RHYME, answer, word, w=word)
+    asked = _ask(rng, ASK_RHYME, "", word, w=word)
+    one = re.search(r"\ba (word|rhyme)|which word|rhyme for", asked.question.lower())
+    return asked._replace(answer=rhyming(word, 1 if one else None))
 
 
 # --- letters -------------------------------------------------------------------------------------
