@@ -69,7 +69,16 @@ OPPOSITES: dict[str, str] = {}
 for _one, _other in _pairs("opposites"):
     OPPOSITES.setdefault(_one, _other)
     OPPOSITES.setdefault(_other, _one)
-SYNONYMS = dict(_pairs("synonyms"))
+# The words of `thesaurus.py`, each with its others, and a few that have only one.
+OTHER_WORDS: dict[str, tuple[str, ...]] = {
+    word: tuple(others.split(", "))
+    for line in read_sections(FORMS / "thesaurus.txt")["words"]
+    for word, _, others in [line.partition(" | ")[0].partition(": ")]
+}
+SYNONYMS = {
+    word: OTHER_WORDS[word][0] if word in OTHER_WORDS else other
+    for word, other in _pairs("synonyms")
+}
 PLURALS = dict(_pairs("plurals"))
 
 
@@ -140,9 +149,17 @@ def opposites(rng: random.Random) -> Asked:
     return _ask(rng, ASK_OPPOSITE, answer, word, w=word)
 
 
+def another_word(word: str) -> str:
+    """The answer that names one, and then the others."""
+    first, *more = OTHER_WORDS.get(word, (SYNONYMS.get(word, ""),))
+    said = f'"{word}"' if " " in word else word
+    also = f" You can also say {' or '.join(more[:2])}." if more else ""
+    return f"Another word for {said} is {first}.{also}"
+
+
 def synonyms(rng: random.Random) -> Asked:
     word = early(rng, tuple(SYNONYMS))
-    answer = f"Another word for {word} is {SYNONYMS[word]}. They mean nearly the same."
+    answer = another_word(word)
     return _ask(rng, ASK_SYNONYM, answer, word, w=word)
 
 
