@@ -146,9 +146,8 @@ def _such(rng: random.Random) -> tuple[Asked, str, list[str], list[str]]:
     form = rng.choice(MANY)
     question = form.format(n=said, g=group)
     n = n if "{n}" in form else min(3, len(items))
-    # Mostly the first ones, now and then others of them: the condition holds for all.
-    some = list(items) if rng.random() < 0.7 else rng.sample(items, len(items))
-    answer = f"{in_words(n)} {group}{in_a_row(some[:n])}"
+    some = list(items)
+    answer = f"here are {in_words(n)} {group}{in_a_row(some[:n])}"
     return _asked(rng, question, answer, group), group, some[:n], some[n:]
 
 
@@ -237,7 +236,7 @@ def _done(rng: random.Random, way: str, group: str, items: list[str]) -> str:
         "upper": ", ".join(items).upper() + ".",
         "back": f"In reverse order: {', '.join(reversed(items))}.",
         "sorted": f"In alphabetical order: {', '.join(sorted(items, key=str.lower))}.",
-        "again": sentence(f"{n} {group}{in_a_row(items)}"),
+        "again": sentence(f"here are {n} {group}{in_a_row(items)}"),
         "numbered": "\n".join(f"{i}. {item}" for i, item in enumerate(items, 1)),
         "lines": "\n".join(f"- {item}" for item in items),
         "sure": sentence(f"yes, {listed(items)} are {group}, as far as I know."),
@@ -263,7 +262,7 @@ def followed(rng: random.Random) -> list[str]:
         if way in ("one more", "two more"):
             more = left[: 1 if way == "one more" else 2]
             items, left = items + more, left[len(more) :]
-            word = "Another one is" if way == "one more" else "Two more are"
+            word = "Another one is" if way == "one more" else "Here are two more:"
             turns += [typed_after(rng, way), f"{word} {listed(more)}."]
         elif way == "first":
             n = rng.randint(2, len(items) - 1)
