@@ -92,7 +92,7 @@ def test_a_list_goes_on_with_new_things_of_its_kind() -> None:
                 rank += 1
             elif not text.startswith("Another one is"):
                 named = items_of(text) if text.startswith("Here are") else named
-    assert more > 150 and rank > 60, (more, rank)
+    assert more > 150 and rank > 50, (more, rank)
 
 
 def test_what_is_said_of_a_word_is_right() -> None:
@@ -114,3 +114,12 @@ def test_what_is_said_of_a_word_is_right() -> None:
         pair = grammar.anagrams(rng)
         if len(pair.keep) == 2:
             assert ("So yes" in pair.answer) == (sorted(pair.keep[0]) == sorted(pair.keep[1]))
+
+
+def test_roman_numerals_add_up() -> None:
+    values = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
+    for number in (*range(1, 400), 1999, 2026):
+        text = "".join(letters for _, letters in grammar.roman_parts(number))
+        signs = [values[x] for x in text]
+        after = [*signs[1:], 0]
+        assert sum(-a if a < b else a for a, b in zip(signs, after, strict=True)) == number

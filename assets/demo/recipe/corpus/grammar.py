@@ -210,9 +210,74 @@ def alphabetical(rng: random.Random) -> Asked:
     return _ask(rng, "alphabetical", answer, *words, form=form, l=_in_line(rng, words))
 
 
+DIGITS = (
+    ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX"),
+    ("", "X", "XX", "XXX", "XL", "L", "LX", "LXX", "LXXX", "XC"),
+    ("", "C", "CC", "CCC", "CD", "D", "DC", "DCC", "DCCC", "CM"),
+    ("", "M", "MM"),
+)
+
+
+def roman_parts(number: int) -> list[tuple[int, str]]:
+    """What a number is made of, and how each part is written: 14 is 10, X, and 4, IV."""
+    digits = [int(digit) for digit in reversed(str(number))]
+    parts = [(digit * 10**at, DIGITS[at][digit]) for at, digit in enumerate(digits) if digit]
+    return parts[::-1]
+
+
+def roman(rng: random.Random) -> Asked:
+    """A number in Roman numerals, or the other way round, part by part."""
+    pool = (rng.randint(1, 12), rng.randint(1, 30), rng.randint(13, 100), rng.randint(1900, 2030))
+    number = rng.choice((*pool, rng.choice((50, 100, 500, 1000, 2000, 2024, 2025, 2026))))
+    parts = roman_parts(number)
+    written = "".join(letters for _, letters in parts)
+    if rng.random() < 0.6:
+        answer = f"{number} in Roman numerals is {written}."
+        if len(parts) > 1:
+            made = listed(f"{letters} for {value}" for value, letters in parts)
+            answer = f"{number} is {made}. Together, that is {written}."
+        return _ask(rng, "roman", answer, str(number), n=str(number))
+    if len(written) < 2:
+        return roman(rng)
+    answer = f"{written} is {number} in Roman numerals."
+    if len(parts) > 1:
+        made = listed(f"{letters} for {value}" for value, letters in parts)
+        answer = f"{written} is {made}. That makes {number}."
+    return _ask(rng, "from roman", answer, written, r=written)
+
+
+SINGULAR = {
+    "animals": "animal", "fruits": "fruit", "vegetables": "vegetable", "countries": "country",
+    "cities": "city", "boys' names": "boy's name", "girls' names": "girl's name", "jobs": "job",
+    "colours": "colour", "flowers": "flower", "birds": "bird", "trees": "tree", "words": "word",
+}  # fmt: skip
+
+
+def one_with_letter(rng: random.Random) -> Asked:
+    """One of a group that begins with a letter."""
+    group = rng.choice(tuple(SINGULAR))
+    by = lists.by_letter(group)
+    letter = rng.choice(tuple(by))
+    kind, shown = SINGULAR[group], letter.upper() if rng.random() < 0.6 else letter
+    answer = f"{sentence(with_article(kind))} that starts with {letter.upper()}: {by[letter][0]}."
+    a = with_article(kind)
+    return _ask(rng, "one with letter", answer, f" {shown}", a=a, k=kind, l=shown)
+
+
+def one_of_a_kind(rng: random.Random) -> Asked:
+    """One of a group, the one that is named first."""
+    kinds = [x for x in wordplay.KINDS_OF if " of " not in x]
+    kind = rng.choice((*kinds, "animal", "fruit", "bird", "vegetable", "colour", "country", "city"))
+    groups = {"colour": "colours", "country": "countries", "city": "cities"}
+    items = wordplay.GROUPS[groups[kind]] if kind in groups else wordplay.KINDS_OF[kind]
+    answer = f"One {kind} is {items[0]}. Another one is {items[1]}."
+    return _ask(rng, "one of a kind", answer, kind, a=with_article(kind), k=kind)
+
+
 KINDS = Kinds({
     syllables: 7, comparatives: 6, past: 9, participles: 4, word_class: 8, article: 4,
     in_a_sentence: 13, palindromes: 4, anagrams: 4, longest: 6, alphabetical: 7,
+    roman: 4, one_with_letter: 9, one_of_a_kind: 4,
     wordplay.plurals: 8, wordplay.calendar: 9, wordplay.misspelling: 5,
     wordplay.letters_of_words: 10, wordplay.spelling: 6, wordplay.members: 4,
     lists.with_letter: 10, lists.odd_one: 7, lists.without: 4,

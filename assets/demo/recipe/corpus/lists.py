@@ -351,7 +351,7 @@ LETTERED = (
 def with_letter(rng: random.Random) -> Asked:
     """Some of a group that begin with one letter."""
     group = rng.choice(LETTERED)
-    by = _by_letter(group)
+    by = by_letter(group)
     letter = rng.choice([x for x in by if len(by[x]) > 1])
     items = by[letter]
     if rng.random() < 0.4:
@@ -366,7 +366,7 @@ def with_letter(rng: random.Random) -> Asked:
 
 
 @cache
-def _by_letter(group: str) -> dict[str, list[str]]:
+def by_letter(group: str) -> dict[str, list[str]]:
     lines = read_sections(FORMS / "lists.txt")
     names = [item.strip() for line in lines.get(group, []) for item in line.split(",")]
     more: dict[str, tuple[str, ...]] = {"words": WORDS, "animals": daily.CREATURES}

@@ -55,6 +55,15 @@ ALSO = {
     "pieces of clothing": ("clothes", "things to wear"),
     "pieces of furniture": ("kinds of furniture", "furniture"),
 }
+# Names that have no plural: only "some" of them are asked for, and so the answer calls them.
+UNCOUNTED = {
+    "fruit": "fruits", "furniture": "pieces of furniture", "jewellery": "pieces of jewellery",
+    "healthy food": "healthy foods", "party food": "foods for a party", "clothes": "clothes",
+    "food for a party": "foods for a party", "cutlery": "pieces of cutlery",
+    "stationery": "office supplies", "red fruit": "red fruits", "green fruit": "green fruits",
+    "yellow fruit": "yellow fruits", "veggies": "vegetables",
+}  # fmt: skip
+COUNTED_TOO = ("fruit", "veggies", "clothes", "red fruit", "green fruit", "yellow fruit")
 
 
 @cache
@@ -128,34 +137,39 @@ def named(group: str, items: list[str], n: int | None = None) -> str:
     return f"Here are {in_words(len(items))} {group}{in_a_row(items)}"
 
 
-def _said(rng: random.Random, n: int) -> str:
+def _number(rng: random.Random, n: int) -> str:
     return in_words(n) if rng.random() < 0.5 else str(n)
+
+
+def _said(rng: random.Random, n: int) -> str:
+    return "a couple of" if n == 2 and rng.random() < 0.08 else _number(rng, n)
 
 
 def listing(rng: random.Random, kept: bool = False) -> tuple[Asked, str, list[str], list[str]]:
     """A wish for things of a kind, the kind, what is named, and what is left."""
     group = rng.choices(tuple(kinds()), weights())[0]
     pool = list(kinds()[group])
-    way = rng.random()
+    shown = UNCOUNTED.get(group, group)
+    way = 0.0 if shown != group and group not in COUNTED_TOO else rng.random()
     if way < 0.3:
         question = typed_form(rng, rng.choice(forms_of("some things", kept)), g=group)
-        items, answer = pool[:5], named(group, pool[:5])
+        items, answer = pool[:5], named(shown, pool[:5])
     elif way < 0.33:
         question = typed_form(rng, rng.choice(forms_of("one thing", kept)), g=group)
-        items, answer = pool[:1], named(group, pool[:1], 1)
+        items, answer = pool[:1], named(shown, pool[:1], 1)
     else:
         n = max(2, rng.choice(NUMBERS))
         form = rng.choice(forms_of("so many things", kept))
         question = typed_form(rng, form, n=_said(rng, n), g=group)
         items = pool[:n]
-        answer = named(group, items)
+        answer = named(shown, items)
         if n > len(pool):
-            answer = f"I know only {in_words(len(pool))} {group}{in_a_row(pool)}"
-    return Asked(question, question, answer, (group,)), group, items, pool[len(items) :]
+            answer = f"I know only {in_words(len(pool))} {shown}{in_a_row(pool)}"
+    return Asked(question, question, answer, (group,)), shown, items, pool[len(items) :]
 
 
 FOLLOWING = {
-    "more": 9, "one more": 8, "so many more": 10, "rank": 12, "favourite": 4, "nth": 5, "number": 3,
+    "more": 9, "one more": 8, "so many more": 10, "rank": 22, "favourite": 4, "nth": 5, "number": 3,
     "fewer": 4, "without": 5, "in it": 4, "sorted": 4, "again": 2, "lines": 2, "numbered": 2,
 }  # fmt: skip
 
@@ -176,7 +190,7 @@ def _further(
         asked = _asks(rng, "more things", g=group)
     else:
         n = rng.choice((2, 2, 3, 3, 3, 4, 5, 5))
-        said = _said(rng, n)
+        said = _number(rng, n)
         asked = _asks(rng, "so many more things", (said,), n=said, g=group)
     more = left[:n]
     if not more:
@@ -219,7 +233,7 @@ def _following(
         last = rng.random() < 0.2
         at, name = (len(items) - 1, "last") if last else (at, ORDINALS[at])
         forms = [form for form in forms_of("nth thing") if not (last and "{d}" in form)]
-        text = typed_form(rng, rng.choice(forms), o=name, d=_said(rng, at + 1))
+        text = typed_form(rng, rng.choice(forms), o=name, d=_number(rng, at + 1))
         return as_typed(rng, text), f"The {name} one is {items[at]}.", items, left
     if way == "number":
         return (
@@ -230,7 +244,7 @@ def _following(
         )
     if way == "fewer":
         n = rng.randint(2, len(items) - 1)
-        said = _said(rng, n)
+        said = _number(rng, n)
         asked = _asks(rng, "fewer things", (said,), n=said)
         return asked, named(group, items[:n]), items[:n], [*items[n:], *left]
     if way == "without":

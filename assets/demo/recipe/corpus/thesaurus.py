@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from functools import cache
 
-from assets.demo.recipe.corpus import wordplay
+from assets.demo.recipe.corpus import definitions, tables, wordplay
 from assets.demo.recipe.corpus.arithmetic import in_words
 from assets.demo.recipe.corpus.rhyming import forms_of, typed_form
 from assets.demo.recipe.corpus.school import Asked, Kinds, typed
@@ -135,8 +135,35 @@ def stronger(rng: random.Random) -> Asked:
     return _ask(rng, "stronger", word, answer)
 
 
+@cache
+def meant() -> tuple[str, ...]:
+    """What is like something, and is defined nowhere else."""
+    elsewhere = tables.known() | {each.noun for each in definitions.definitions()}
+    words = list(rows("words"))
+    first, second = words[: words.index("begin")], words[words.index("delicate") :]
+    like = [*first, *second[: second.index("calm") if "calm" in second else 60]]
+    return tuple(
+        word
+        for word in like
+        if len(word) > 4
+        and word not in elsewhere
+        and f"what does {word} mean" not in definitions.told()
+        and len(rows("words")[word]) > 1
+    )
+
+
+def meaning(rng: random.Random) -> Asked:
+    """What a word means: about the same as two others."""
+    word = rng.choice(meant())
+    one, two, *_ = rows("words")[word]
+    answer = f"{word.capitalize()} means about the same as {one} or {two}."
+    if word in antonyms():
+        answer += f" The opposite is {antonyms()[word]}."
+    return _ask(rng, "meaning", word, answer)
+
+
 KINDS = Kinds(
-    {one: 28, many: 15, so_many: 9, opposite: 24, saying: 8, nicer: 6, stronger: 7},
+    {one: 28, many: 15, so_many: 9, opposite: 24, saying: 8, nicer: 6, stronger: 7, meaning: 6},
 )
 
 
@@ -151,9 +178,8 @@ def followed(rng: random.Random) -> list[str]:
     has_opposite = word in antonyms()
     if has_opposite and rng.random() < 0.3:
         asked = _ask(rng, "antonyms", word, opposite_of(word))
-        return [
-            typed(rng, asked), asked.answer, _after(rng, "its synonym"), wordplay.another_word(word),
-        ]  # fmt: skip
+        turns = [typed(rng, asked), asked.answer]
+        return [*turns, _after(rng, "its synonym"), wordplay.another_word(word)]
     asked = _ask(rng, "synonyms", word, wordplay.another_word(word))
     turns = [typed(rng, asked), asked.answer]
     if has_opposite and rng.random() < 0.4:
