@@ -90,6 +90,8 @@ def test_a_list_goes_on_with_new_things_of_its_kind() -> None:
             elif found := re.match(r"The [\w ]+ of them (?:is|are) (?:the )?(.+)\.", text):
                 assert found[1] in naming.kinds()[group]
                 rank += 1
+            elif found := re.match(r"\w+ of them start(?:s)? with (\w): ", text):
+                assert all(item[0].upper() == found[1] for item in items_of(text)), text
             elif not text.startswith("Another one is"):
                 named = items_of(text) if text.startswith("Here are") else named
     assert more > 150 and rank > 50, (more, rank)

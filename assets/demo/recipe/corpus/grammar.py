@@ -261,7 +261,7 @@ def one_with_letter(rng: random.Random) -> Asked:
     kind, shown = SINGULAR[group], letter.upper() if rng.random() < 0.6 else letter
     answer = f"{sentence(with_article(kind))} that starts with {letter.upper()}: {by[letter][0]}."
     a = with_article(kind)
-    return _ask(rng, "one with letter", answer, f" {shown}", a=a, k=kind, l=shown)
+    return _ask(rng, "one with letter", answer, f" {shown}", one=a, k=kind, l=shown)
 
 
 def one_of_a_kind(rng: random.Random) -> Asked:
@@ -271,7 +271,7 @@ def one_of_a_kind(rng: random.Random) -> Asked:
     groups = {"colour": "colours", "country": "countries", "city": "cities"}
     items = wordplay.GROUPS[groups[kind]] if kind in groups else wordplay.KINDS_OF[kind]
     answer = f"One {kind} is {items[0]}. Another one is {items[1]}."
-    return _ask(rng, "one of a kind", answer, kind, a=with_article(kind), k=kind)
+    return _ask(rng, "one of a kind", answer, kind, one=with_article(kind), k=kind)
 
 
 KINDS = Kinds({

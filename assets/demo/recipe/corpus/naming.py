@@ -130,6 +130,54 @@ def _the(adjective: str, item: str) -> str:
     return f"the {item}" if things and not plain else item
 
 
+@cache
+def traits() -> tuple[tuple[str, str, frozenset[str], frozenset[str]], ...]:
+    """What is said of one and of several things, of which it is true, and of which one can ask."""
+    sections = read_sections(FILE)
+    rows = {line for name in sections if name.startswith("rank ") for line in sections[name]}
+    animals, fruits, countries, cities = (
+        frozenset(next(line for line in rows if line.startswith(start)).split(", "))
+        for start in ("whale, shark", "pumpkin", "Russia", "Tokyo")
+    )
+    places = (countries | cities) - {"Russia", "Istanbul"}
+    found = []
+    for name, lines in sections.items():
+        if " / " in name and not name.startswith("rank "):
+            one, several = name.split(" / ")
+            true = frozenset(", ".join(lines).split(", "))
+            of = fruits - {"apple", "grape", "plum", "pear"} if true & fruits else animals
+            of = places if " in E" in name or " in A" in name else of
+            unclear = {"turkey", "hen", "beetle", "grasshopper", "ant"} if "fly" in one else set()
+            found.append((one, several, true, of - unclear))
+    return tuple(found)
+
+
+def of_them(rng: random.Random, items: list[str]) -> tuple[str, str]:
+    """Which of the things have a trait, or begin with a letter."""
+    known = [trait for trait in traits() if set(items) <= trait[3]]
+    if known and rng.random() < 0.7:
+        one, several, true, _ = rng.choice(known)
+        asked = _asks(rng, "which of them", p=several, p1=one)
+    else:
+        letters = [item[0].lower() for item in items]
+        letter = rng.choice((*letters, *letters, rng.choice("bcdfglmprst"))).upper()
+        one, several = f"starts with {letter}", f"start with {letter}"
+        true = frozenset(item for item in items if item[0].upper() == letter)
+        shown = letter if rng.random() < 0.5 else letter.lower()
+        asked = _asks(rng, "which with letter", (f" {shown}",), l=shown)
+    which = [item for item in items if item in true]
+    if not which:
+        return asked, f"None of them {one}."
+    if len(which) == 1:
+        return asked, f"One of them {one}: {which[0]}."
+    return asked, f"{sentence(in_words(len(which)))} of them {several}: {listed(which)}."
+
+
+def _most(adjective: str, item: str) -> str:
+    verb = "are" if re.search("[^s]s$", item) and not item[0].isupper() else "is"
+    return f"The {adjective} of them {verb} {_the(adjective, item)}."
+
+
 def named(group: str, items: list[str], n: int | None = None) -> str:
     """`Here are three animals: dog, cat and horse.`"""
     if len(items) == 1:
@@ -169,8 +217,8 @@ def listing(rng: random.Random, kept: bool = False) -> tuple[Asked, str, list[st
 
 
 FOLLOWING = {
-    "more": 9, "one more": 8, "so many more": 10, "rank": 22, "favourite": 4, "nth": 5, "number": 3,
-    "fewer": 4, "without": 5, "in it": 4, "sorted": 4, "again": 2, "lines": 2, "numbered": 2,
+    "more": 9, "one more": 8, "so many more": 10, "rank": 14, "favourite": 4, "of them": 7, "nth": 5,
+    "number": 3, "fewer": 4, "without": 5, "in it": 4, "sorted": 4, "again": 2, "lines": 2, "numbered": 2,
 }  # fmt: skip
 
 
@@ -213,6 +261,8 @@ def _following(
     choices = dict(FOLLOWING)
     if not (order := ranked(items)):
         del choices["rank"]
+    if any(item.startswith(("a ", "an ", "the ")) for item in items) or len(items) < 2:
+        del choices["of them"]
     if len(items) < 3:
         for way in ("fewer", "without", "sorted", "number", "nth"):
             del choices[way]
@@ -222,8 +272,10 @@ def _following(
     if way == "rank":
         adjective, item = rng.choice(order)
         asked = _asks(rng, "rank", (adjective,), r=adjective)
-        verb = "are" if re.search("[^s]s$", item) and not item[0].isupper() else "is"
-        return asked, f"The {adjective} of them {verb} {_the(adjective, item)}.", items, left
+        return asked, _most(adjective, item), items, left
+    if way == "of them":
+        asked, answer = of_them(rng, items)
+        return asked, answer, items, left
     if way == "favourite":
         asked = _asks(rng, "favourite of them")
         answer = f"That is a matter of taste. My pick is the first one: {items[0]}."
@@ -278,6 +330,9 @@ def sample(rng: random.Random, held_out: bool = False) -> Conversation:
     while not held_out and reserved(asked.key):
         asked, group, items, left = listing(rng)
     turns = [typed(rng, asked), sentence(asked.answer)]
+    if not held_out and ranked(items) and rng.random() < 0.4:
+        adjective, item = rng.choice(ranked(items))
+        turns += [_asks(rng, "rank", (adjective,), r=adjective), _most(adjective, item)]
     if not held_out and rng.random() < 0.5:
         for _ in range(rng.choice((1, 1, 1, 2, 2, 3))):
             question, answer, items, left = _following(rng, group, items, left)
