@@ -354,8 +354,6 @@ def with_letter(rng: random.Random) -> Asked:
     by = by_letter(group)
     letter = rng.choice([x for x in by if len(by[x]) > 1])
     items = by[letter]
-    if rng.random() < 0.4:
-        items = rng.sample(items, len(items))
     n, said = _count(rng, len(items))
     form = rng.choice(OPEN) + rng.choice(WITH)
     shown = letter.upper() if rng.random() < 0.5 else letter
@@ -370,7 +368,8 @@ def by_letter(group: str) -> dict[str, list[str]]:
     lines = read_sections(FORMS / "lists.txt")
     names = [item.strip() for line in lines.get(group, []) for item in line.split(",")]
     more: dict[str, tuple[str, ...]] = {"words": WORDS, "animals": daily.CREATURES}
-    names = list(dict.fromkeys([*names, *more.get(group, ())]))
+    common = GROUPS.get(group, [])  # what is named first in a list is named first here
+    names = list(dict.fromkeys([*common, *names, *more.get(group, ())]))
     found: dict[str, list[str]] = {}
     for name in names:
         found.setdefault(name[0].lower(), []).append(name)

@@ -217,8 +217,9 @@ def listing(rng: random.Random, kept: bool = False) -> tuple[Asked, str, list[st
 
 
 FOLLOWING = {
-    "more": 9, "one more": 8, "so many more": 10, "rank": 14, "favourite": 4, "of them": 7, "nth": 5,
-    "number": 3, "fewer": 4, "without": 5, "in it": 4, "sorted": 4, "again": 2, "lines": 2, "numbered": 2,
+    "more": 9, "one more": 8, "so many more": 10, "rank": 14, "favourite": 4, "of them": 7,
+    "nth": 5, "number": 3, "fewer": 4, "without": 5, "in it": 4, "sorted": 4, "again": 2,
+    "lines": 2, "numbered": 2,
 }  # fmt: skip
 
 
