@@ -368,7 +368,8 @@ def by_letter(group: str) -> dict[str, list[str]]:
     lines = read_sections(FORMS / "lists.txt")
     names = [item.strip() for line in lines.get(group, []) for item in line.split(",")]
     more: dict[str, tuple[str, ...]] = {"words": WORDS, "animals": daily.CREATURES}
-    common = GROUPS.get(group, [])  # what is named first in a list is named first here
+    common = [re.sub(" (stick|leaf|stalk)$", "", x) for x in GROUPS.get(group, [])]
+    # What is named first in a list is named first here too.
     names = list(dict.fromkeys([*common, *names, *more.get(group, ())]))
     found: dict[str, list[str]] = {}
     for name in names:

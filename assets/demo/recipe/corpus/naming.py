@@ -73,7 +73,7 @@ def kinds() -> dict[str, tuple[str, ...]]:
     for group, items in GROUPS.items():
         if group not in WHOLE:
             for name in (group, *ALSO.get(group, ())):
-                found[name] = tuple(items)
+                found[name] = tuple(re.sub(" (stick|leaf|stalk)$", "", x) for x in items)
     rows = read_sections(FILE)["kinds"], read_sections(FORMS / "lists.txt")["such"]
     for line in (line for section in rows for line in section):
         names, _, members = line.partition(" | ")
