@@ -407,6 +407,9 @@ def of_these(rng: random.Random) -> Asked:
         by = {"first": things[0], "last": things[-1], "longest": max(things, key=len)}
         word = by.get(what) or min(things, key=len)
         answer = f"The {what} word is {word}."
+        if what.endswith("est"):  # as `grammar.py` says it
+            counted = ", ".join(f"{x} has {len(x)} letters" for x in things)
+            answer = f"{sentence(counted)}. So the {what} word is {word}."
     return Asked(question, question, answer, tuple(things))
 
 
