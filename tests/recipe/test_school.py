@@ -210,7 +210,7 @@ def test_a_list_of_a_kind_has_as_many_things_as_it_says() -> None:
     rng = random.Random(3)
     for _ in range(300):
         said = lists.such(rng).answer
-        number, _, items = said.partition(" ")
+        number, _, items = said.removeprefix("Here are ").partition(" ")
         numbered = re.findall(r"(?m)^(\d+)\. \w", items)
         count = len(numbered or re.split(r", | and ", items.partition(": ")[2]))
         assert arithmetic.in_words(count) == number.lower(), said

@@ -22,7 +22,14 @@ from assets.demo.recipe.corpus.text import (
     sentence,
     with_article,
 )
-from assets.demo.recipe.corpus.wordplay import GROUPS, KINDS_OF, RHYMES, in_a_row, plural_of
+from assets.demo.recipe.corpus.wordplay import (
+    GROUPS,
+    KINDS_OF,
+    RHYMES,
+    in_a_row,
+    plural_of,
+    rhyming,
+)
 
 MANY = (
     "Name {n} {g}", "List {n} {g}", "Give me {n} {g}", "{n} {g}", "Tell me {n} {g}",
@@ -139,9 +146,8 @@ def _such(rng: random.Random) -> tuple[Asked, str, list[str], list[str]]:
     form = rng.choice(MANY)
     question = form.format(n=said, g=group)
     n = n if "{n}" in form else min(3, len(items))
-    # Mostly the first ones, now and then others of them: the condition holds for all.
-    some = list(items) if rng.random() < 0.7 else rng.sample(items, len(items))
-    answer = f"{in_words(n)} {group}{in_a_row(some[:n])}"
+    some = list(items)
+    answer = f"here are {in_words(n)} {group}{in_a_row(some[:n])}"
     return _asked(rng, question, answer, group), group, some[:n], some[n:]
 
 
@@ -230,7 +236,7 @@ def _done(rng: random.Random, way: str, group: str, items: list[str]) -> str:
         "upper": ", ".join(items).upper() + ".",
         "back": f"In reverse order: {', '.join(reversed(items))}.",
         "sorted": f"In alphabetical order: {', '.join(sorted(items, key=str.lower))}.",
-        "again": sentence(f"{n} {group}{in_a_row(items)}"),
+        "again": sentence(f"here are {n} {group}{in_a_row(items)}"),
         "numbered": "\n".join(f"{i}. {item}" for i, item in enumerate(items, 1)),
         "lines": "\n".join(f"- {item}" for item in items),
         "sure": sentence(f"yes, {listed(items)} are {group}, as far as I know."),
@@ -256,7 +262,7 @@ def followed(rng: random.Random) -> list[str]:
         if way in ("one more", "two more"):
             more = left[: 1 if way == "one more" else 2]
             items, left = items + more, left[len(more) :]
-            word = "Another one is" if way == "one more" else "Two more are"
+            word = "Another one is" if way == "one more" else "Here are two more:"
             turns += [typed_after(rng, way), f"{word} {listed(more)}."]
         elif way == "first":
             n = rng.randint(2, len(items) - 1)
@@ -321,14 +327,9 @@ RHYMED = (
 def rhymed(rng: random.Random) -> Asked:
     """So many words with a rhyme, or as many as there are."""
     word = rng.choice([word for word in RHYMES if len(RHYMES[word]) > 1])
-    words = RHYMES[word]
     n = rng.choice((2, 3, 3, 4, 5, 5, 6))
     said = in_words(n) if rng.random() < 0.5 else str(n)
-    answer = f"These words rhyme with {word}: {listed(words[:n])}."
-    if n > len(words):
-        answer = (
-            f"I know only {in_words(len(words))} words that rhyme with {word}: {listed(words)}."
-        )
+    answer = rhyming(word, n)
     return _asked(rng, rng.choice(RHYMED).format(n=said, w=word), answer, word)
 
 
@@ -350,11 +351,9 @@ LETTERED = (
 def with_letter(rng: random.Random) -> Asked:
     """Some of a group that begin with one letter."""
     group = rng.choice(LETTERED)
-    by = _by_letter(group)
+    by = by_letter(group)
     letter = rng.choice([x for x in by if len(by[x]) > 1])
     items = by[letter]
-    if rng.random() < 0.4:
-        items = rng.sample(items, len(items))
     n, said = _count(rng, len(items))
     form = rng.choice(OPEN) + rng.choice(WITH)
     shown = letter.upper() if rng.random() < 0.5 else letter
@@ -365,11 +364,13 @@ def with_letter(rng: random.Random) -> Asked:
 
 
 @cache
-def _by_letter(group: str) -> dict[str, list[str]]:
+def by_letter(group: str) -> dict[str, list[str]]:
     lines = read_sections(FORMS / "lists.txt")
     names = [item.strip() for line in lines.get(group, []) for item in line.split(",")]
     more: dict[str, tuple[str, ...]] = {"words": WORDS, "animals": daily.CREATURES}
-    names = list(dict.fromkeys([*names, *more.get(group, ())]))
+    common = [re.sub(" (stick|leaf|stalk)$", "", x) for x in GROUPS.get(group, [])]
+    # What is named first in a list is named first here too.
+    names = list(dict.fromkeys([*common, *names, *more.get(group, ())]))
     found: dict[str, list[str]] = {}
     for name in names:
         found.setdefault(name[0].lower(), []).append(name)
@@ -406,6 +407,9 @@ def of_these(rng: random.Random) -> Asked:
         by = {"first": things[0], "last": things[-1], "longest": max(things, key=len)}
         word = by.get(what) or min(things, key=len)
         answer = f"The {what} word is {word}."
+        if what.endswith("est"):  # as `grammar.py` says it
+            counted = ", ".join(f"{x} has {len(x)} letters" for x in things)
+            answer = f"{sentence(counted)}. So the {what} word is {word}."
     return Asked(question, question, answer, tuple(things))
 
 

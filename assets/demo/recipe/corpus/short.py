@@ -166,7 +166,8 @@ OPPOSITE = (
     "[and |]the opposite of {w}", "i need the opposite of {w}", "word for the opposite of {w}",
 )  # fmt: skip
 DO_RHYME = (
-    "does {a} rhyme with {b}", "do {a} and {b} rhyme", "{a} and {b}, do they rhyme",
+    "does {a} rhyme with {b}", "does {a} rhyme with {b}", "do {a} and {b} rhyme",
+    "{a} and {b}, do they rhyme",
     "does {a} rhyme on {b}", "is {a} a rhyme for {b}", "{a} rhymes with {b}, right",
     "rhyme or not: {a}, {b}", "[can|could] i rhyme {a} with {b}", "do the words {a} and {b} rhyme",
     'does "{a}" rhyme with "{b}"', "is {a} / {b} a rhyme", "does {a} go with {b} in a rhyme",
@@ -206,9 +207,9 @@ def _last_sound(word: str) -> str:
     return "vowel" if bare[-1] in "aeiouyw" else bare[-1]
 
 
-def do_rhyme(rng: random.Random) -> Asked:
+def do_rhyme(rng: random.Random, word: str = "") -> Asked:
     """Whether two words rhyme, with what they end in."""
-    word = rng.choice(tuple(wordplay.RHYMES))
+    word = word or rng.choice(tuple(wordplay.RHYMES))
     if rng.random() < 0.55:
         other = rng.choice(wordplay.RHYMES[word])
         one, two = ending(word), ending(other)
@@ -235,17 +236,11 @@ def do_rhyme(rng: random.Random) -> Asked:
 
 
 def rhymed(rng: random.Random) -> Asked:
-    """So many words with a rhyme, each another one, or as many as there are."""
+    """So many words with a rhyme, or as many as there are."""
     word = rng.choice([word for word in wordplay.RHYMES if len(wordplay.RHYMES[word]) > 2])
-    words = wordplay.RHYMES[word]
     n = rng.choice((2, 3, 3, 3, 3, 4))
-    words = [words[0], *rng.sample(words[1:], min(n, len(words)) - 1)]
     said = in_words(n) if rng.random() < 0.6 else str(n)
-    answer = f"These words rhyme with {word}: {listed(words)}."
-    if n > len(words):
-        answer = (
-            f"I know only {in_words(len(words))} words that rhyme with {word}: {listed(words)}."
-        )
+    answer = wordplay.rhyming(word, n)
     question = _form(rng, RHYMED, n=said, w=word)
     return Asked(plain(question), question, answer, (word, said))
 

@@ -208,9 +208,16 @@ def more_rhymes(rng: random.Random, held_out: bool) -> list[str]:
             break
     turns = [typed(rng, asked), asked.answer]
     if not left:
-        return [*turns, said(rng, rng.choice(MORE_WORDS)), f"I know no other rhyme for {word}."]
+        return [
+            *turns,
+            said(rng, rng.choice(MORE_WORDS)),
+            f"I know no other word that rhymes with {word}.",
+        ]
     for rhyme in left[: rng.choice((1, 1, 2, 3))]:
-        turns += [said(rng, rng.choice(MORE_WORDS)), f"{sentence(word)} also rhymes with {rhyme}."]
+        turns += [
+            said(rng, rng.choice(MORE_WORDS)),
+            f"Another word that rhymes with {word} is {rhyme}.",
+        ]
     return turns
 
 

@@ -69,7 +69,16 @@ OPPOSITES: dict[str, str] = {}
 for _one, _other in _pairs("opposites"):
     OPPOSITES.setdefault(_one, _other)
     OPPOSITES.setdefault(_other, _one)
-SYNONYMS = dict(_pairs("synonyms"))
+# The words of `thesaurus.py`, each with its others, and a few that have only one.
+OTHER_WORDS: dict[str, tuple[str, ...]] = {
+    word: tuple(others.split(", "))
+    for line in read_sections(FORMS / "thesaurus.txt")["words"]
+    for word, _, others in [line.partition(" | ")[0].partition(": ")]
+}
+SYNONYMS = {
+    word: OTHER_WORDS[word][0] if word in OTHER_WORDS else other
+    for word, other in _pairs("synonyms")
+}
 PLURALS = dict(_pairs("plurals"))
 
 
@@ -86,10 +95,12 @@ def _plural(noun: str) -> str:
 
 REGULAR = {noun: _plural(noun) for line in WORDS["regular nouns"] for noun in line.split()}
 PAST = [tuple(entry.split(" ", 2)) for entry in WORDS["past"]]
+SAME_SOUND = {frozenset(entry.split()) for entry in WORDS["homophones"]}
 RHYMES: dict[str, list[str]] = {}
 for _entry in WORDS["rhymes"]:
     for _word in _entry.split():
-        RHYMES.setdefault(_word, [other for other in _entry.split() if other != _word])
+        _others = [x for x in _entry.split() if x != _word and {x, _word} not in SAME_SOUND]
+        RHYMES.setdefault(_word, _others)
 
 ASK_OPPOSITE = (
     "What is the opposite of {w}?", "Opposite of {w}", "What's the opposite of {w}?",
@@ -110,7 +121,9 @@ ASK_PLURAL = (
     "What is the plural of {w}?", "Plural of {w}", "What's the plural of {w}?", "{w}: plural?",
     "Tell me the plural of {w}.", "How do you write the plural of {w}?", "One {w}, two ...?",
     "What is the plural form of {w}?", "Give me the plural of {w}.",
-    "What do you call more than one {w}?", "Do you know the plural of {w}?",
+    "What do you call more than one {w}?", "Do you know the plural of {w}?", "plural of {w}",
+    "{w} plural", "whats the plural of {w}", "more than one {w}", "plural form of {w}",
+    "the plural of {w}", "how do you say {w} in the plural", "two {w} or what?",
 )  # fmt: skip
 ASK_PAST = (
     "What is the past tense of {w}?", "Past tense of {w}", "What's the past tense of {w}?",
@@ -138,9 +151,17 @@ def opposites(rng: random.Random) -> Asked:
     return _ask(rng, ASK_OPPOSITE, answer, word, w=word)
 
 
+def another_word(word: str) -> str:
+    """The answer that names one, and then the others."""
+    first, *more = OTHER_WORDS.get(word, (SYNONYMS.get(word, ""),))
+    said = f'"{word}"' if " " in word else word
+    also = f" You can also say {' or '.join(more[:2])}." if more else ""
+    return f"Another word for {said} is {first}.{also}"
+
+
 def synonyms(rng: random.Random) -> Asked:
     word = early(rng, tuple(SYNONYMS))
-    answer = f"Another word for {word} is {SYNONYMS[word]}. They mean nearly the same."
+    answer = another_word(word)
     return _ask(rng, ASK_SYNONYM, answer, word, w=word)
 
 
@@ -166,16 +187,26 @@ def past(rng: random.Random) -> Asked:
     return _ask(rng, ASK_PAST, answer, word, w=word)
 
 
+def rhyming(word: str, n: int | None = None) -> str:
+    """The answer that has `n` rhymes, or as many as there are; the first of the family mostly."""
+    words = RHYMES[word]
+    if n == 1 or (len(words) == 1 and n is None):
+        return f"One word that rhymes with {word} is {words[0]}."
+    if n and n > len(words):
+        known = (
+            "one word that rhymes"
+            if len(words) == 1
+            else f"{in_words(len(words))} words that rhyme"
+        )
+        return f"I know only {known} with {word}: {listed(words)}."
+    return f"These words rhyme with {word}: {listed(words[: n or 5])}."
+
+
 def rhymes(rng: random.Random) -> Asked:
     word = early(rng, tuple(RHYMES))
-    first, *more = RHYMES[word]
-    answer = f"{word} rhymes with {first}."
-    if more:
-        words = f"Another word that rhymes is {more[0]}."
-        if len(more) > 1:
-            words = f"Other words that rhyme with {word} are {listed(more[:4])}."
-        answer = f"{answer} {words}"
-    return _ask(rng, ASK_RHYME, answer, word, w=word)
+    asked = _ask(rng, ASK_RHYME, "", word, w=word)
+    one = re.search(r"\ba (word|rhyme)|which word|rhyme for", asked.question.lower())
+    return asked._replace(answer=rhyming(word, 1 if one else None))
 
 
 # --- letters -------------------------------------------------------------------------------------
@@ -669,12 +700,14 @@ SEASON_WORDS = {
 ASK_NEXT = (
     "What comes after {x}?", "What {k} comes after {x}?", "Which {k} comes after {x}?",
     "What is the {k} after {x}?", "Which {k} follows {x}?", "{k} after {x}?", "What's after {x}?",
-    "What is the next {k} after {x}?", "Tell me the {k} after {x}.",
+    "What is the next {k} after {x}?", "Tell me the {k} after {x}.", "Which {k} is after {x}?",
+    "what {k} is after {x}", "{x} comes before which {k}?", "what is after {x}", "after {x}?",
 )  # fmt: skip
 ASK_PREVIOUS = (
     "What comes before {x}?", "What {k} comes before {x}?", "Which {k} comes before {x}?",
     "What is the {k} before {x}?", "{k} before {x}?", "What's before {x}?",
-    "Tell me the {k} before {x}.", "Which {k} is right before {x}?",
+    "Tell me the {k} before {x}.", "Which {k} is right before {x}?", "Which {k} is before {x}?",
+    "what {k} is before {x}", "{x} comes after which {k}?", "what is before {x}", "before {x}?",
 )  # fmt: skip
 ASK_TOMORROW = (
     "Today is {x}. What day is tomorrow?", "If today is {x}, what is tomorrow?",
@@ -1090,10 +1123,8 @@ def lists(rng: random.Random) -> Asked:
     else:
         n = 5
         asked = _ask(rng, ASK_SOME, "", group, g=group)
-    # A stretch of the list: what comes next is plain, so nothing is said twice.
-    names = GROUPS[group]
-    start = 0 if rng.random() < 0.9 else rng.randrange(len(names) - n + 1)
-    items = names[start : start + n]
+    # Always from the start: what comes next is plain, so nothing is said twice.
+    items = GROUPS[group][:n]
     return asked._replace(answer=f"Here are {in_words(n)} {group}{in_a_row(items)}")
 
 
