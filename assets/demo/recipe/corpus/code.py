@@ -499,7 +499,7 @@ OTHER_LANGUAGES = (
 )  # fmt: skip
 ASK_OTHER = (
     "Write a function in {g}.", "Can you write {g}?", "Do you know {g}?", "How do I {task} in {g}?",
-    "Write a {g} program.", "{task} in {g}", "Write {g} code to {task}.", "Hello world in {g}",
+    "Write a {g} program.", "{task} in {g}", "Write {g} code to {task}.",
     "Show me some {g} code.", "Can you code in {g}?", "Write a {g} function that {does}.",
 )  # fmt: skip
 BIG = (
