@@ -154,6 +154,9 @@ def line_said(line: str, name: str) -> str:
         (r"(\w+) = \{\}", "makes an empty dictionary with the name {0}"),
         (r"(\w+) = (\w+|-?\d+)", "sets {0} to {1}"),
         (r"(\w+, \w+) = (.*)", "sets {0} to {1}"),
+        (r"(\w+)\[\w+\] = .*\+ 1", "adds one to the count in {0}"),
+        (r"(\w+)\[.*\], .* = .*", "swaps two items of {0}"),
+        (r"(\w+)\.extend\((.*)\)", "puts all items of {1} at the end of {0}"),
         (r"(\w+) = .*", "works out {0}"),
     )
     for pattern, said in rules:
