@@ -40,6 +40,7 @@ class Task(NamedTuple):
     result: str
     check: str = ""
     keep: tuple[str, ...] = ()
+    working: str = ""  # where the answer is a number alone
 
 
 Kind = Callable[[random.Random], Task]
@@ -82,7 +83,7 @@ WHAT_IF = {
              "halve {a}", "[please |]halve the number {a}", "can you halve {a}",
              "{n} has {a} {t} and {o} has half as many. how many does {o} have",
              "{a} {t} for two people, how many [each|for each]",
-             "{a} : 2 is the half, so how much"),
+             "{a} shared by two"),
     "double": ("if i double {a}, what do i get", "[please |]double the number {a}",
                "can you double {a}", "{n} has {a} {t} and {o} has twice as many. how many does {o}"
                " have", "what do i get when i double {a}"),
@@ -859,12 +860,13 @@ def romans(rng: random.Random) -> Task:
         question = asked(rng, TO_ROMAN, a=a)
         split = f"{a} is {listed(map(str, values))}. " if len(values) > 1 else ""
         answer = f"{split}{pieces}. So {a} in Roman numerals is {made}."
-        return Task(f"roman {a}", question, answer, made, pieces, (str(a),))
+        if not split:
+            answer = f"{a} in Roman numerals is {made}."
+        return Task(f"roman {a}", question, answer, made, "", (str(a),))
     question = asked(rng, FROM_ROMAN, r=made)
     more = f" {listed(map(str, values))} make {a}." if len(values) > 1 else ""
-    return Task(
-        f"roman {a}", question, f"{pieces}.{more} So {made} is {a}.", str(a), pieces, (made,)
-    )
+    ends = f"{more} So {made} is {a}." if more else ""
+    return Task(f"roman {a}", question, f"{pieces}.{ends}", str(a), "", (made,))
 
 
 # --- clock and calendar --------------------------------------------------------------------------
@@ -1272,11 +1274,13 @@ def just_number(rng: random.Random) -> Task:
     if rng.random() < 0.12:
         a = 2 * rng.randint(1, 50)
         x, r, key = f"half of {a}", a // 2, f"half of {a}"
+        working = f"{quantities.part_steps('half', a)[0]} So half of {a} is {r}."
     else:
         x = _x(rng, a, sign, b)
         key = key_of(a, sign, b, f"just {x}")
+        working = solved(a, sign, b)
     question = asked(rng, JUST, x=x)
-    return Task(key, question, f"{r}.", str(r), "", tuple(re.findall(r"[\w-]+", x)))
+    return Task(key, question, f"{r}.", str(r), "", tuple(re.findall(r"[\w-]+", x)), working)
 
 
 KINDS: dict[Kind, float] = {
@@ -1343,24 +1347,24 @@ def _said(rng: random.Random, forms: Sequence[str], **words: object) -> str:
 def after(rng: random.Random, task: Task) -> tuple[str, str]:
     """A follow-up to a result, and what is answered."""
     way = rng.random()
+    steps = re.sub(r"^Let me work out [^.]*\. ", "", task.working or task.answer)
     if way < 0.3:
         said = _said(rng, SURE)
         if task.check:
             return said, f"Yes, I am sure. I checked it the other way: {task.check}."
-        return said, f"Yes, I went through it again: {task.answer}"
+        return said, f"Yes, I went through it again: {steps}"
     if way < 0.58:
-        steps = re.sub(r"^Let me work out [^.]*\. ", "", task.answer)
         return _said(rng, HOW, r=task.result), f"I worked it out like this: {steps}"
-    if way < 0.75:
+    if way < 0.75 and not task.working:
         return _said(rng, ONLY), f"{sentence(task.result)}."
     if re.fullmatch(r"\d+", task.result):
         r = int(task.result)
         wrong = max(0, r + rng.choice((-10, -2, -1, 1, 2, 10, 5)))
         if wrong != r:
             return _said(rng, WRONG, w=wrong), (
-                f"I went through it again and get {r}, not {wrong}: {task.answer}"
+                f"I went through it again and get {r}, not {wrong}: {steps}"
             )
-    return _said(rng, SURE), f"Yes, I went through it again: {task.answer}"
+    return _said(rng, SURE), f"Yes, I went through it again: {steps}"
 
 
 def _again(rng: random.Random) -> Conversation | None:
