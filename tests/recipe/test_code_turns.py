@@ -14,6 +14,8 @@ def test_calls_run_and_give_what_is_said() -> None:
         turns = code_turns.sample(random.Random(seed), seed % 7 == 0)
         assert turns == code_turns.sample(random.Random(seed), seed % 7 == 0)
         shown = turns[1]["content"]
+        if "Here is a function that" not in shown:
+            continue
         (lines,) = re.findall(r"```python\n(.*?)\n```", shown, flags=re.DOTALL)
         name = re.findall(r"def (\w+)\(", lines)[-1]
         for turn in turns[3::2]:
@@ -31,10 +33,17 @@ def test_calls_run_and_give_what_is_said() -> None:
                     exec(part, world)
             if text.startswith("You call "):
                 assert text.startswith(f"You call {name} by its name"), text
-    assert checked > 80
+    assert checked > 60
 
 
 def test_a_line_is_told_without_gaps() -> None:
     for function in code_turns.FUNCTIONS:
         said = code_turns.explained(function.written(function.names[0]), function.name)
         assert not re.search(r"[{]\d|  ", said), said
+
+
+def test_a_program_is_run_and_told() -> None:
+    for seed in range(150):
+        turns = code_turns.program_talk(random.Random(seed))
+        for turn in turns[1::2]:
+            assert turn["content"].strip() and not re.search(r"\$[a-z]", turn["content"]), turn

@@ -10,6 +10,8 @@ from __future__ import annotations
 import ast
 import random
 import re
+from contextlib import redirect_stdout
+from io import StringIO
 
 from assets.demo.recipe.corpus import code
 from assets.demo.recipe.corpus.code import FUNCTIONS, Function, _fenced, _under_def, does
@@ -329,7 +331,83 @@ def made(rng: random.Random, held_out: bool) -> tuple[str, str, Function, str, s
         return question, answer, function, lines, name, call, function.result
 
 
+RUN = (
+    "how do i run it", "how do i run this", "how do i start it", "how to run it", "how do i use it",
+    "where do i put this", "how do i try it", "how can i run that", "and how do i run it",
+    "where do i type that", "how do i execute it", "how do i test it",
+)  # fmt: skip
+PRINTED = (
+    "what does it print", "what is the output", "what comes out", "output?", "what will i see",
+    "what does it show", "and what does it print", "what is printed", "show the output",
+)  # fmt: skip
+CALL_IT = (
+    "how do i call it",
+    "how do i call that",
+    "how do i call this function",
+    "how to call it",
+)
+FILES = ("hello.py", "test.py", "main.py", "my_code.py", "try.py")
+
+
+def program_talk(rng: random.Random) -> Conversation:
+    """A short program, how it is run, what it prints and what it does."""
+    while True:
+        asked, lines, why = code._snippet(rng)
+        if not reserved(asked.key):
+            break
+    turns = [typed(rng, asked), asked.answer]
+    file = FILES[0] if rng.random() < 0.5 else rng.choice(FILES)
+    for way in rng.sample(
+        ("run", "run", "print", "explain", "only", "call"), rng.choice((1, 1, 2))
+    ):
+        if way == "run":
+            more, said = (
+                _asks(rng, RUN),
+                (
+                    f"Save the lines in a file, for example {file}, and type in a terminal:\n\n"
+                    f"```bash\npython {file}\n```"
+                ),
+            )
+        elif way == "print":
+            if code.UNTOLD.search(lines):
+                continue
+            with redirect_stdout(StringIO()) as printed:
+                exec(lines, {"__name__": "__main__"})
+            more, said = _asks(rng, PRINTED), code.told(printed.getvalue().splitlines())
+        elif way == "explain":
+            more, said = _asks(rng, WHAT_DOES[:4] + LINES[3:6]), why
+        elif way == "only":
+            more, said = _asks(rng, AGAIN), _fenced(lines)
+        else:
+            if found := re.search(r"def (\w+)\(", lines):
+                if "class " in lines or f"\nprint({found[1]}(" not in lines:
+                    continue
+                call = next(x for x in lines.split("\n") if x.startswith(f"print({found[1]}("))
+                more, said = (
+                    _asks(rng, CALL_IT),
+                    (f"You call {found[1]} by its name, as in the last part:\n\n{_fenced(call)}"),
+                )
+            elif "class " in lines:
+                continue
+            else:
+                more, said = (
+                    _asks(rng, CALL_IT),
+                    (
+                        "There is no function to call: the lines run from top to bottom. Save them "
+                        f"in a file such as {file} and type python {file} in a terminal."
+                    ),
+                )
+        if said not in turns:
+            turns += [more, said]
+    return chat(*turns)
+
+
+PROGRAMS = 0.18  # of the conversations
+
+
 def sample(rng: random.Random, held_out: bool = False) -> Conversation:
+    if not held_out and rng.random() < PROGRAMS:
+        return program_talk(rng)
     question, answer, function, lines, name, call, result = made(rng, held_out)
     turns = [typed(rng, Asked("", question, "", (name,))), answer]
     for _ in range(rng.choice((1, 1, 1, 2, 2, 3))):
