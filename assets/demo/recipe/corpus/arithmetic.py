@@ -325,16 +325,29 @@ LARGER = {
 
 
 def _compared(a: int, b: int) -> str:
-    """What shows which is larger; a verdict follows it, so that it need not be guessed."""
-    digits = {1: "one digit", 2: "two digits", 3: "three digits"}
+    """What shows which is larger; a verdict follows it, so that it need not be guessed. The digits
+    are compared from the left, and the first that differ decide."""
+    digits = {1: "one digit", 2: "two digits", 3: "three digits", 4: "four digits"}
     if len(str(a)) != len(str(b)):
-        return f"{a} has {digits[len(str(a))]}, and {b} has {digits[len(str(b))]}"
+        high = max(a, b)
+        more = f"{high} has more digits"
+        return f"{a} has {digits[len(str(a))]}, and {b} has {digits[len(str(b))]}: {more}"
     if a < 10:
         return f"When you count, {min(a, b)} comes before {max(a, b)}"
-    tens = [f"{n // 10} {'ten' if n // 10 == 1 else 'tens'}" for n in (a, b)]
-    if tens[0] != tens[1]:
-        return f"{a} has {tens[0]}, and {b} has {tens[1]}"
-    return f"Both have {tens[0]}, and the ones are {a % 10} and {b % 10}"
+    same = []
+    for name, place in (("hundreds", 100), ("tens", 10)):
+        if a < place:
+            continue
+        one, other = a // place % 10, b // place % 10
+        said = [f"{n} {name[:-1] if n == 1 else name}" for n in (one, other)]
+        if one != other:
+            lead = f"Both have {listed(same)}. " if same else ""
+            more = f"{max(one, other)} is more than {min(one, other)}"
+            return f"{lead}{a} has {said[0]}, and {b} has {said[1]}: {more}"
+        same.append(said[0])
+    one, other = a % 10, b % 10
+    more = f"{max(one, other)} is more than {min(one, other)}"
+    return f"Both have {listed(same)}, and the ones are {one} and {other}: {more}"
 
 
 def comparing(rng: random.Random) -> Asked:
@@ -933,14 +946,11 @@ def problems(rng: random.Random) -> Asked:
 # --- what is too much ----------------------------------------------------------------------------
 
 BEYOND = (
-    "{x} is too much for me. I learned sums of numbers up to 100 and the times tables up to 12.",
-    "Sorry, {x} is beyond me. I only learned sums of numbers up to 100 and the times tables up "
-    "to 12.",
-    "I would only be guessing at {x}. What I know are sums of numbers up to 100 and the times "
-    "tables up to 12.",
-    "{x} is more than I learned. My sums go up to the number 100, and my times tables up to 12.",
-    "I cannot do {x}. I am a tiny model that learned sums of numbers up to 100 and the times "
-    "tables up to 12.",
+    "{x} is too much for me. I learned to reckon with numbers up to a thousand or so.",
+    "Sorry, {x} is beyond me. I only learned to reckon with numbers up to a thousand or so.",
+    "I would only be guessing at {x}. What I know are small sums, products and quotients.",
+    "{x} is more than I learned. A calculator does that better than a tiny model.",
+    "I cannot do {x}. I am a tiny model, and a calculator is better at that.",
 )
 OFFERS = ("Shall I work out {o}?", "But I can work out {o}, if you like.", "Would {o} do instead?")
 AGREED = (
@@ -953,12 +963,12 @@ FRAMES = (
 
 
 def _large(rng: random.Random) -> int:
-    return rng.randint(101, rng.choice((200, 999, 999, 9999)))
+    return rng.randint(1001, rng.choice((2000, 9999, 99999)))
 
 
 def _too_much(rng: random.Random) -> tuple[str, str]:
     """A question that is out of range, and what to call it."""
-    way = rng.randrange(13)
+    way = rng.randrange(10)
     small, digit = rng.randint(2, 99), rng.randint(2, 9)
     if way <= 1:
         pair = [_large(rng), rng.choice((small, _large(rng)))]
@@ -967,30 +977,19 @@ def _too_much(rng: random.Random) -> tuple[str, str]:
     elif way == 2:
         x = f"{_large(rng)} - {small}"
     elif way <= 4:
-        pair = [rng.randint(21, 99), small + 21]
+        pair = [rng.randint(111, 999), small + 110]
         rng.shuffle(pair)
         x = f"{pair[0]} {rng.choice('x*')} {pair[1]}"
     elif way == 5:
-        x = f"{rng.randint(160, 999)} / {rng.randint(2, 30)}"
+        x = f"{_large(rng)} / {rng.randint(11, 60)}"
     elif way == 6:
-        pair2 = (f"{small}.{digit}", f"{rng.randint(1, 20)}.{rng.randint(1, 9)}")
-        x = f"{pair2[0]} {rng.choice('+-')} {rng.choice((pair2[1], str(digit)))}"
+        x = f"{small}.{digit}{rng.randint(1, 9)} {rng.choice('x*')} {rng.randint(1, 20)}.{digit}"
     elif way == 7:
-        x = f"the square root of {rng.choice((2, 9, 16, 25, 49, 64, 81, 100, 144, 200))}"
+        x = f"the square root of {rng.choice((150, 200, 500, 1000, 777, 1234, 345, 98765))}"
     elif way == 8:
-        x = f"{_large(rng)} + {rng.randint(2, 50)} {rng.choice('+-')} {digit}"
-    elif way == 9:
-        x = f"{digit} + {_large(rng)} {rng.choice('x*')} {rng.randint(2, 9)}"
-    elif way == 10:
-        x = f"{rng.choice((3, 7, 13, 17, 33, 37, 43, 65, 85))}% of {10 * rng.randint(2, 90)}"
-    elif way == 11:
-        x = f"{rng.randint(2, 12)} to the power of {rng.randint(3, 10)}"
+        x = f"{rng.choice((3, 7, 13, 17, 33, 37, 43, 65, 85))}% of {rng.randint(201, 990)}"
     else:
-        sign = rng.choice("+-")
-        equation = rng.choice((f"x {sign} {digit} = {small}", f"{digit}x = {digit * 12}",
-                               f"{digit}x {sign} {small} = {_large(rng)}"))  # fmt: skip
-        frame = rng.choice(("Solve {x}.", "Find x: {x}", "What is x if {x}?", "Solve for x: {x}"))
-        return frame.format(x=equation), "an equation such as " + equation
+        x = f"{rng.randint(6, 19)} to the power of {rng.randint(5, 12)}"
     return sentence(rng.choice(FRAMES).format(x=x)), x
 
 
@@ -1085,16 +1084,23 @@ def rows(rng: random.Random) -> Asked:
     if way < 0.15:
         first = rng.choice((1, 2, 3, 5))
         row, rule = [first * 2**i for i in range(n + 3)], "is twice the one before"
+        sign = "x 2"
     else:
         by = rng.choice((1, 2, 2, 3, 4, 5, 10))
         first = rng.choice((by, 1, rng.randint(0, 20)))
         row, rule = [first + by * i for i in range(n + 3)], f"is {by} more than the one before"
+        sign = f"+ {by}"
         if way > 0.85:
             row, rule = row[::-1], f"is {by} less than the one before"
+            sign = f"- {by}"
     r = ", ".join(map(str, row[:n]))
     question = rng.choice(GOES_ON).format(r=r)
     more = ", ".join(map(str, row[n + 1 :]))
-    return Asked(r, question, f"Next comes {row[n]}: each number {rule}. Then come {more}.", (r,))
+    last = f"{row[n - 1]} {sign} = {row[n]}"
+    answer = f"Each number {rule}: {last}. So {row[n]} comes next, and then {more}."
+    mark, _, by_ = sign.partition(" ")
+    key = f"row {r}" if mark == "x" else key_of(row[n - 1], mark, int(by_), r)
+    return Asked(key, question, answer, (r,))
 
 
 LEGS = {

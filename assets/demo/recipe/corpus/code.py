@@ -495,11 +495,11 @@ def _snippet_talk(rng: random.Random) -> Conversation:
 
 OTHER_LANGUAGES = (
     "Java", "C", "C++", "Rust", "Go", "JavaScript", "Ruby", "Swift", "Haskell", "PHP", "Kotlin",
-    "SQL", "HTML", "CSS", "Perl", "Bash", "TypeScript", "Lua", "Fortran", "assembly",
+    "Perl", "TypeScript", "Lua", "Fortran", "assembly", "Scala", "COBOL", "Prolog",
 )  # fmt: skip
 ASK_OTHER = (
     "Write a function in {g}.", "Can you write {g}?", "Do you know {g}?", "How do I {task} in {g}?",
-    "Write a {g} program.", "{task} in {g}", "Write {g} code to {task}.", "Hello world in {g}",
+    "Write a {g} program.", "{task} in {g}", "Write {g} code to {task}.",
     "Show me some {g} code.", "Can you code in {g}?", "Write a {g} function that {does}.",
 )  # fmt: skip
 BIG = (

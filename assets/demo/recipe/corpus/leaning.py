@@ -89,8 +89,8 @@ def whys(rng: random.Random, held_out: bool) -> list[str]:
         else:
             a, b = rng.sample(range(1, 101), 2)
             question = rng.choice(WHICH).format(a=a, b=b)
-            answer = f"{max(a, b)} is larger than {min(a, b)}."
-            why = f"{arithmetic._compared(a, b)}. So {max(a, b)} is larger."
+            why = f"{arithmetic._compared(a, b)}. So {max(a, b)} is larger than {min(a, b)}."
+            answer = why  # worked out at once, not guessed
         if reserved(f"why {plain(question)}") == held_out:
             break
     return [said(rng, question), answer, said(rng, rng.choice(WHY)), why]

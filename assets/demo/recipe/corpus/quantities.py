@@ -135,18 +135,31 @@ PARTS = (
 )  # fmt: skip
 
 
+def halvable(a: int) -> list[int]:
+    """`a` in parts of which each is easy to halve: 76 is 60 and 16, 350 is 200, 140 and 10."""
+    parts, rest = [], 0
+    for place in (100, 10, 1):
+        rest += a // place * place if place == 100 else a // place % 10 * place
+        even = rest - rest % (2 * place)
+        rest -= even
+        if even:
+            parts.append(even)
+    return parts
+
+
 def half_of(a: int) -> tuple[str, int]:
-    """How a number is halved, by its hundreds, tens and ones, and its half."""
-    parts = [n for n in (a // 100 * 100, a // 10 % 10 * 10, a % 10) if n]
-    if 20 < a < 100 and a // 10 % 2 and len(parts) == 1:
-        parts = [a - 10, 10]
-    if len(parts) == 1 or a < 20:
-        return f"half of {a} is {a // 2}", a // 2  # known by heart
-    if len(parts) == 3 and parts[0] > 100:
-        parts = [parts[0], parts[1] + parts[2]]
+    """How an even number is halved, by its hundreds, tens and ones, and its half."""
+    parts, half = halvable(a), a // 2
+    if a < 20:
+        return f"half of {a} is {half}", half  # known by heart
+    if len(parts) == 1:
+        place, name = (100, "hundreds") if a % 100 == 0 and a > 100 else (10, "tens")
+        few = half // place
+        many = f"1 {name[:-1]} is {half}" if few == 1 else f"{few} {name} are {half}"
+        return f"{a} is {a // place} {name}, half of {a // place} is {few}, and {many}", half
     halves = listed(f"half of {n} is {n // 2}" for n in parts)
     made = listed(str(n // 2) for n in parts)
-    return f"{a} is {listed(map(str, parts))}, {halves}, and {made} make {a // 2}", a // 2
+    return f"{a} is {listed(map(str, parts))}, {halves}, and {made} make {half}", half
 
 
 def part_steps(part: str, a: int) -> tuple[str, int]:

@@ -171,7 +171,7 @@ SLOTS: dict[str, Filler] = {
     "word": _until_fits(subjects.made_up),
     "place_word": _until_fits(lambda rng: subjects.made_up(rng).capitalize()),
     "year": _until_fits(lambda rng: str(rng.randrange(1100, 2030))),
-    "big": _until_fits(lambda rng: str(rng.randrange(301, 10 ** rng.randint(3, 6)))),
+    "big": _until_fits(lambda rng: str(rng.randrange(2001, 10 ** rng.randint(4, 6)))),
     "few": _until_fits(lambda rng: str(rng.randrange(3, 60))),
     "decimal": _until_fits(lambda rng: f"{rng.randrange(1, 90)}.{rng.randrange(11, 99)}"),
 }
