@@ -1,6 +1,6 @@
 """A text that the user gives, and what is to be done with it: copied, mended, put into another
-tense or person, asked about word by word, shortened, joined, listed. It goes on with "now as a question",
-"and with a cat instead".
+tense or person, asked about word by word, shortened, joined, listed. It goes on with "now as a
+question", "and with a cat instead".
 
 The sentences (`sentences`) differ in all their parts, so that only the rule can be learned.
 `forms/rewriting.txt` and `forms/copying.txt` have the forms of asking.
@@ -1192,8 +1192,8 @@ def pulled(rng: random.Random) -> Job:
         text = f"I see {listed(seen)}."
     elif kind == "animals":
         found = rng.sample(daily.CREATURES, count)
-        place, seen = rng.choice(daily.PLACES), listed(map(with_article, found))
-        text = f"In the {place} there is {seen} and a {things[0]}."
+        place, animals = rng.choice(daily.PLACES), listed(map(with_article, found))
+        text = f"In the {place} there is {animals} and a {things[0]}."
         text = (
             _with_an(text)
             if count == 1
