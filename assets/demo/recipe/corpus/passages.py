@@ -1,6 +1,6 @@
 """A short text of the user and a question about it: who, what, where, when, with whom, how many,
-how much, why, yes or no. The answer is a whole sentence that stands in the text, and sometimes that the
-text does not say it.
+how much, why, yes or no. The answer is a whole sentence that stands in the text, and sometimes that
+the text does not say it.
 """
 
 from __future__ import annotations
@@ -34,6 +34,10 @@ BEFORE = (
 KEPT = ("My text: {t} My question: {q}", "Look into this text: {t} {q}")
 UNSAID = "The text does not say that."
 HOW = ("by train", "by bus", "by car", "by bike", "on foot", "by plane", "by boat", "by taxi")
+VENUES = (
+    "library", "museum", "school", "office", "hotel", "cinema", "theatre", "church", "restaurant",
+    "gym", "park", "stadium", "town hall", "big hall", "classroom", "canteen", "cafe", "garden",
+)  # fmt: skip
 ERRANDS = (
     "to see a doctor", "to visit {w}", "to buy a {t}", "to look for a {t}", "to meet {w}",
     "to learn to cook", "to see the {p}", "to sell a {t}", "to help {w}", "to eat {f}",
@@ -126,7 +130,10 @@ def purchase(rng: random.Random, who: str) -> Fact:
         (f"what colour was the {thing}", f"The {thing} was {colour}."),
         (f"which colour is the {thing}", f"The {thing} is {colour}."),
         (f"who bought the {thing}", f"{who} bought the {thing}."),
-        (f"did {who} buy {with_article(other)}", f"No, {who} bought {with_article(colour)} {thing}."),
+        (
+            f"did {who} buy {with_article(other)}",
+            f"No, {who} bought {with_article(colour)} {thing}.",
+        ),
         (f"was the {thing} {colour}", f"Yes, the {thing} was {colour}."),
     ))  # fmt: skip
 
@@ -171,7 +178,7 @@ def about(rng: random.Random, who: str) -> Fact:
             (f"does {who} like {food}", f"Yes, {who} likes {food}."),
         ))  # fmt: skip
     event, day, hour = rng.choice(daily.EVENTS), rng.choice(daily.DAYS), rng.randint(1, 12)
-    place = rng.choice(daily.PLACES)
+    place = rng.choice(VENUES)
     return Fact(f"The {event} is on {day} at {hour} o'clock in the {place}.", (
         (f"when is the {event}", f"The {event} is on {day} at {hour} o'clock."),
         (f"where is the {event}", f"The {event} is in the {place}."),

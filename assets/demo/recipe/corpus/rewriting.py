@@ -523,15 +523,19 @@ def replaced(rng: random.Random) -> Job:
         )
     else:
         text = line(rng)
-        words = list(re.findall(r"\b[a-z]{2,}\b", text))
+        words = re.findall(r"(?<!')\b[a-z]{2,}\b(?!')", text)
         if not words:
             return replaced(rng)
         old = rng.choice(words)
         new = subjects.made_up(rng) if rng.random() < 0.3 else rng.choice(daily.common())
     article = (old[0].lower() in "aeiou") != (new[0].lower() in "aeiou")
-    if old == new or article or re.search(rf"\b{new}\b", text):
+    if old == new or (article and rng.random() < 0.6) or re.search(rf"\b{new}\b", text):
         return replaced(rng)
-    return Job("word", text, whole_words(text, old, new), old, new)
+    answer = whole_words(text, old, new)
+    if article:  # `a dog` becomes `an owl`
+        an = "n" if new[0].lower() in "aeiou" else ""
+        answer = re.sub(rf"\b([Aa])n? (?={new}\b)", rf"\1{an} ", answer)
+    return Job("word", text, answer, old, new)
 
 
 def _tidy(text: str, capital: bool) -> str:
@@ -1387,6 +1391,11 @@ MAKERS: dict[Maker, float] = {
 }
 KINDS, WEIGHTS = tuple(MAKERS), tuple(MAKERS.values())
 SLOT = re.compile(r"\{(\w+)\}")
+VERBS = frozenset((
+    "put", "change", "turn", "rewrite", "write", "say", "make", "remove", "delete", "list", "find",
+    "join", "add", "insert", "correct", "fix", "copy", "repeat", "summarize", "summarise", "sum",
+    "replace", "use", "count", "reverse", "split", "take", "extract",
+))  # fmt: skip
 
 
 def asked(rng: random.Random, todo: Job, held_out: bool = False) -> str:
@@ -1402,11 +1411,7 @@ def asked(rng: random.Random, todo: Job, held_out: bool = False) -> str:
     if not form.startswith(("{", '"')):
         if way < 0.3:
             form = sentence(form)
-        elif (
-            way < 0.36
-            and form[0].islower()
-            and not form.startswith(("can", "could", "how", "i ", "what", "which"))
-        ):
+        elif way < 0.36 and form.split()[0].lower() in VERBS:
             form = f"please {form}"
         elif way < 0.4:
             start = rng.choice(("hi, ", "hey, ", "Ok, ", "now ", "hello! "))
@@ -1432,7 +1437,7 @@ def asked(rng: random.Random, todo: Job, held_out: bool = False) -> str:
                 if (todo.text[-1] in ".?!" and todo.kind not in ("repeat", "gap"))
                 else form
             )
-    form = re.sub(r" +", " ", form)
+    form = re.sub(r" +", " ", form).strip(" ")
     values = {"text": todo.text, "a": todo.a, "b": todo.b, "nth": todo.nth}
     return SLOT.sub(lambda match: values[match[1]], form)
 
