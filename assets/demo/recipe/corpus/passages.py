@@ -9,13 +9,16 @@ import random
 import re
 from dataclasses import dataclass
 
-from assets.demo.recipe.corpus import daily, sentences, subjects
+from assets.demo.recipe.corpus import daily, rewriting, sentences, subjects
+from assets.demo.recipe.corpus.copying import Job
 from assets.demo.recipe.corpus.sentences import Clause, clause, past
 from assets.demo.recipe.corpus.text import (
+    FORMS,
     Conversation,
     alternative,
     chat,
     listed,
+    read_sections,
     sentence,
     with_article,
 )
@@ -304,11 +307,35 @@ def passage(rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
     return text, asks
 
 
+def pasted(rng: random.Random) -> tuple[str, str, list[tuple[str, str]]]:
+    """A text as people paste one, its summary, and what may be asked of it."""
+    form = rng.choice(read_sections(FORMS / "passages.txt")["texts"])
+    values = {
+        "N": name(rng), "C": rng.choice(subjects.CITIES), "D": rng.choice(daily.DAYS),
+        "M": rng.choice(daily.MONTHS), "n": str(rng.randint(3, 30)),
+    }  # fmt: skip
+    form = re.sub(r"\{(\w)\}", lambda match: values[match[1]], form)
+    text, core, *asks = form.split(" = ")
+    pairs = [(ask.split(" / ")[0], ask.split(" / ")[1]) for ask in asks]
+    return text, core, pairs
+
+
+def summed_up(rng: random.Random, held_out: bool) -> Conversation:
+    """A pasted text and its summary, with a question behind it."""
+    text, core, asks = pasted(rng)
+    talk = [rewriting.asked(rng, Job("summary", text, core), held_out), core]
+    if rng.random() < 0.3 and not held_out:
+        question, answer = rng.choice(asks)
+        talk += [asking(rng, question), answer]
+    return chat(*talk)
+
+
 def sample(rng: random.Random, held_out: bool = False) -> Conversation:
-    while True:
-        text, asks = passage(rng)
-        if asks:
-            break
+    if rng.random() < 0.12:
+        return summed_up(rng, held_out)
+    text, asks = "", []
+    while not asks:
+        text, asks = passage(rng) if rng.random() < 0.8 else pasted(rng)[::2]
     question, answer = rng.choice(asks)
     form = rng.choice(KEPT if held_out else BEFORE)
     said = asking(rng, question)

@@ -962,7 +962,7 @@ def paraphrase(rng: random.Random) -> Job:
     if moved:
         base = f"{sentence(one.end)} {other.bare(tense)}."
     new = re.sub(r"(?<![A-Z'])\b[a-z]+\b", lambda match: synonyms().get(match[0], match[0]), base)
-    new = _with_an(re.sub(r"\b(an) (?=[b-df-hj-np-tv-z])", "a ", new))
+    new = _with_an(re.sub(r"\ban (?=[b-df-gj-np-tv-z])", "a ", new))
     if new == base and not moved:
         return paraphrase(rng)
     return Job("paraphrase", text, new)
@@ -1088,10 +1088,12 @@ ITEMS = (
 def itemize(rng: random.Random) -> Job:
     if rng.random() < 0.25:
         one = clause(rng, 3)
+        if any(verb in STATES for verb, _ in one.doing):
+            return itemize(rng)
         parts = [f"{v} {r}" for (v, _), r in zip(one.doing, one.of("I", "I").rests(), strict=True)]
         text = f"I have to {listed(parts)}."
         return Job("itemize", text, "\n".join(f"- {part}" for part in parts))
-    pool = [*daily.FOOD, *daily.STUFF, *(plural_of(thing) for thing in daily.THINGS)]
+    pool = [*daily.FOOD, *daily.FOOD, *(plural_of(thing) for thing in daily.THINGS)]
     things = rng.sample(pool, rng.randint(2, 5))
     text = rng.choice(ITEMS).format(l=listed(things))
     return Job("itemize", text, "\n".join(f"- {thing}" for thing in things))
@@ -1100,7 +1102,8 @@ def itemize(rng: random.Random) -> Job:
 def joined(rng: random.Random) -> Job:
     tense = rng.choice(("now", "then"))
     one = clause(rng, 1)
-    link = rng.choice(("because", "because", "and", "but", "so", "when", "while", "after"))
+    links = ("because", "because", "and", "but", "so")
+    link = rng.choice(links if tense == "now" else (*links, "when", "while", "after"))
     if link == "because":
         second = sentences.reasons(rng)[tense == "then"]
     else:

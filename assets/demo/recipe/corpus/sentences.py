@@ -185,7 +185,7 @@ def filled(rng: random.Random, form: str) -> str:
             return rng.choice(FEELINGS)
         if match[1] == "j":
             return rng.choice(JOBS)
-        return rng.choice(daily.PEOPLE)
+        return rng.choice([one for one in daily.PEOPLE if one.startswith("the ")])
 
     form = re.sub(r"\{([bjw])\}", own, form)
     return daily.filled(rng, form).replace("{{his}}", "{his}")
