@@ -333,7 +333,8 @@ def summed_up(rng: random.Random, held_out: bool) -> Conversation:
 def sample(rng: random.Random, held_out: bool = False) -> Conversation:
     if rng.random() < 0.12:
         return summed_up(rng, held_out)
-    text, asks = "", []
+    text = ""
+    asks: list[tuple[str, str]] = []
     while not asks:
         text, asks = passage(rng) if rng.random() < 0.8 else pasted(rng)[::2]
     question, answer = rng.choice(asks)

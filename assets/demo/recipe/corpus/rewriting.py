@@ -395,6 +395,34 @@ def _alike(rng: random.Random, *forms: str) -> tuple[str, ...]:
     return tuple(map(fill, forms))
 
 
+def check(rng: random.Random) -> Job:
+    """Whether a sentence is right, and how it should be."""
+    if rng.random() < 0.5:
+        text = (
+            line(rng, 10)
+            if rng.random() < 0.5
+            else clause(rng, 1).said(rng.choice(("now", "then")))
+        )
+        return Job("check", text, "Yes, this is correct.")
+    wrong = rng.choice((grammar, usual, grammar))(rng)
+    return Job("check", wrong.text, f"No. Correct is: {wrong.answer}")
+
+
+def contains(rng: random.Random) -> Job:
+    """Whether a word stands in a text."""
+    text = line(rng, 12) if rng.random() < 0.7 else f"{line(rng, 9)} {line(rng, 9)}"
+    there = re.findall(r"(?<!')\b[a-z]{2,}\b(?!')", text)
+    if there and rng.random() < 0.5:
+        word = rng.choice(there)
+        return Job("contains", text, f'Yes, the word "{word}" is in the text.', word)
+    word = rng.choice(
+        (rng.choice(daily.THINGS), rng.choice(daily.CREATURES), rng.choice(daily.common()))
+    )
+    if re.search(word, text):
+        return contains(rng)
+    return Job("contains", text, f'No, the word "{word}" is not in the text.', word)
+
+
 def punctuate(rng: random.Random) -> Job:
     """Sentences in small letters without stops."""
     count = rng.choice((1, 1, 2, 2, 3))
@@ -846,6 +874,10 @@ def person(rng: random.Random) -> Job:
             else ("my sister", "Anna", "the queen")
         )
     before, after = one.of(a, a).said(tense), one.of(subject, b).said(tense)
+    if a in ("he", "she") and b == "I" and rng.random() < 0.5:
+        return Job("first person", before, after)
+    if a == "I" and b in ("he", "she") and rng.random() < 0.3:
+        return Job("third person", before, after, b=subject)
     return Job("person", before, after, a, subject) if before != after else person(rng)
 
 
@@ -1391,6 +1423,8 @@ MAKERS: dict[Maker, float] = {
     part_of_speech: 4,
     gap: 5,
     scrambled: 2,
+    check: 7,
+    contains: 4,
 }
 KINDS, WEIGHTS = tuple(MAKERS), tuple(MAKERS.values())
 SLOT = re.compile(r"\{(\w+)\}")
@@ -1440,7 +1474,7 @@ def asked(rng: random.Random, todo: Job, held_out: bool = False) -> str:
                 if (todo.text[-1] in ".?!" and todo.kind not in ("repeat", "gap"))
                 else form
             )
-    form = re.sub(r" +", " ", form).strip(" ")
+    form = re.sub(r" (?=[?:])", "", re.sub(r" +", " ", form)).strip(" ")
     values = {"text": todo.text, "a": todo.a, "b": todo.b, "nth": todo.nth}
     return SLOT.sub(lambda match: values[match[1]], form)
 
