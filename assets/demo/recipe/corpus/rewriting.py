@@ -580,14 +580,23 @@ def plain_line(rng: random.Random, least: int = 3, most: int = 9) -> str:
             return text
 
 
+AN = re.compile(r"\b([Aa] (?=[aeiou])|[Aa]n (?=[b-df-gj-np-tv-z]))")
+
+
 def deleted(rng: random.Random) -> Job:
+    """A word left out, where no article has to change."""
+    done = _deleted(rng)
+    return deleted(rng) if AN.search(done.answer) and not AN.search(done.text) else done
+
+
+def _deleted(rng: random.Random) -> Job:
     text = plain_line(rng, 4, 12)
     words = text.split()
     if rng.random() < 0.25:
         at = rng.choice((0, len(words) - 1, rng.randrange(min(5, len(words)))))
         nth = "last" if at == len(words) - 1 else NTH[min(at, 6)]
         if at > 4 and nth != "last":
-            return deleted(rng)
+            return _deleted(rng)
         stop = text[-1] if nth == "last" and not text[-1].isalnum() else ""
         left = words[:at] + words[at + 1 :]
         return Job("delete nth", text, _tidy(" ".join(left) + stop, text[0].isupper()), nth=nth)
@@ -600,6 +609,12 @@ def deleted(rng: random.Random) -> Job:
 
 
 def inserted(rng: random.Random) -> Job:
+    """A word put in, where no article has to change."""
+    done = _inserted(rng)
+    return inserted(rng) if AN.search(done.answer) and not AN.search(done.text) else done
+
+
+def _inserted(rng: random.Random) -> Job:
     text = plain_line(rng, 3, 11)
     inner = re.findall(r"[A-Za-z]+", text)
     new = rng.choice(
@@ -631,7 +646,7 @@ def inserted(rng: random.Random) -> Job:
             if inner.count(w) == 1 and len(w) > 1 and f"{w}'" not in text and f"'{w}" not in text
         ]
         if not fit:
-            return inserted(rng)
+            return _inserted(rng)
         at = rng.choice(fit)
         kind, put = (
             ("insert before", f"{new} {at}") if way < 0.35 else ("insert after", f"{at} {new}")
@@ -1455,6 +1470,7 @@ def asked(rng: random.Random, todo: Job, held_out: bool = False) -> str:
             form = f"{start}{form[0].lower()}{form[1:]}"
     if before:
         way, head = rng.random(), form[: -len(" {text}")]
+        way = rng.random() * 0.39 if " " not in head else way
         quoted = "\n" not in todo.text and '"' not in todo.text
         if way < 0.16:
             form = head + rng.choice(("\n", "\n\n")) + "{text}"
@@ -1541,6 +1557,20 @@ THEN: dict[str, tuple[str, ...]] = {
         "{a} instead of {b}",
         "[make it|use] {a}[, not {b}| instead of {b}]",
     ),
+    "one thing": (
+        "with {a}",
+        "the same with {a}",
+        "with {a} in it",
+        "make it {a}",
+        "the same [sentence |]with {a}",
+    ),
+    "shorter": (
+        "shorter[ please|]",
+        "make [it|that] shorter",
+        "[a bit|even] shorter",
+        "too long, make it shorter",
+        "say it in fewer words",
+    ),
     "count": ("how many words is that", "count the words", "how many words"),
     "first": ("what is the first word", "the first word", "give me the first word"),
     "last": ("what is the last word", "the last word"),
@@ -1552,6 +1582,8 @@ FIRST = ("repeat", "repeat", "tense", "upper", "spelling")
 
 def after(rng: random.Random, way: str, a: str = "", b: str = "") -> str:
     text = " ".join(alternative(rng, f"{rng.choice(NOW)}{rng.choice(THEN[way])}").split())
+    if re.search(r"(about|for|with) \{a\}(?! instead)", text) and a in OF:
+        a = OF[a][1]
     text = SLOT.sub(lambda match: {"a": a, "b": b}[match[1]], text)
     if rng.random() < 0.35:
         text = sentence(text) + rng.choice(
@@ -1603,10 +1635,17 @@ def turns(rng: random.Random) -> Conversation:
         if shape == "said":
             ways += ["question", "question"] + (["negative", "negative"] if only else [])
         things = [
-            w for w in re.findall(r"[a-z]+", last) if w in daily.THINGS or w in daily.CREATURES
+            word
+            for word in re.findall(r"[a-z]+", last)
+            if (word in daily.THINGS or word in daily.CREATURES) and f"{word} of" not in last
         ]
         ways += ["thing", "thing"] if things and not last.isupper() else []
+        ways += ["one thing"] * 2 if len(things) == 1 and not last.isupper() else []
+        ways += ["shorter"] if one.end or not only else []
         way = rng.choice(ways)
+        if way == "shorter":
+            one = Clause(one.subject, one.who, one.doing[:1])
+            only = True
         if way in ("then", "now", "will"):
             if way == tense:
                 way = "now" if tense != "now" else "then"
@@ -1624,7 +1663,7 @@ def turns(rng: random.Random) -> Conversation:
                 continue
             a = rng.choice((who, subjects.rare_name(rng))) if who in ("he", "she") else who
             one = one.of(a, who)
-        elif way == "thing":
+        elif way in ("thing", "one thing"):
             b = rng.choice(things)
             pool = (
                 [t for t in daily.THINGS if (t[0] in "aeiou") == (b[0] in "aeiou")]
@@ -1634,6 +1673,10 @@ def turns(rng: random.Random) -> Conversation:
             a = rng.choice([t for t in pool if t != b])
             changed = tuple((v, whole_words(r, b, a)) for v, r in one.doing)
             one = Clause(whole_words(one.subject, b, a), one.who, changed, one.end)
+            if way == "one thing":
+                if f"the {b}" not in last and with_article(b) not in last:
+                    continue
+                a = with_article(a)
         elif way == "upper":
             answer = last.upper()
         elif way == "back":
