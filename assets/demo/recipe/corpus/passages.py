@@ -262,7 +262,8 @@ def same(rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
     for fact in facts[1:]:
         text = re.sub(rf"^{who}\b", sentence(pronoun), fact.text)
         lines.append(re.sub(rf"\b{who}\b", pronoun, text))
-    return " ".join(lines), [one for fact in facts for one in fact.asks]
+    asks = [one for fact in facts for one in fact.asks]
+    return " ".join(lines), [one for one in asks if one[0] != f"what did {who} do"]
 
 
 def passage(rng: random.Random) -> tuple[str, list[tuple[str, str]]]:
