@@ -603,7 +603,8 @@ def _deleted(rng: random.Random) -> Job:
     inner = [w.strip(".?!") for w in words]
     fit = [w for w in inner if inner.count(w) == 1 and w.isalpha() and len(w) > 1]
     fit = [w for w in fit if w.lower() in ("very", "old", "new", "again", "really")] or fit
-    word = rng.choice(fit)
+    little = ("the", "an", "of", "to", "in", "on", "at", "and", "is", "for", "it", "from", "by")
+    word = rng.choice([w for w in fit if w.lower() not in little] or fit)
     left_text = re.sub(rf"\b{re.escape(word)}\b", "", text, count=1)
     return Job("delete", text, _tidy(left_text, text[0].isupper()), word)
 
@@ -1491,6 +1492,16 @@ def asked(rng: random.Random, todo: Job, held_out: bool = False) -> str:
                 else form
             )
     form = re.sub(r" (?=[?:])", "", re.sub(r" +", " ", form)).strip(" ")
+    form = form.replace("?:", "?")
+    way = rng.random()
+    pieces = re.split(r"(\{\w+\}|\"\w+\")", form)  # what the user says, and what is taken over
+    if way < 0.07:
+        pieces[::2] = [with_slips(rng, piece) if len(piece) > 6 else piece for piece in pieces[::2]]
+    elif way < 0.3:
+        pieces[::2] = [piece.lower() for piece in pieces[::2]]
+    elif way < 0.33:
+        pieces[::2] = [piece.lower().replace("please", "pls") for piece in pieces[::2]]
+    form = "".join(pieces)
     values = {"text": todo.text, "a": todo.a, "b": todo.b, "nth": todo.nth}
     return SLOT.sub(lambda match: values[match[1]], form)
 
