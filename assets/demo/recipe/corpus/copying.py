@@ -859,10 +859,12 @@ def _known() -> frozenset[str]:
     return frozenset(daily.common()) | frozenset(MISSPELLED)
 
 
-def misspell(rng: random.Random, text: str) -> str:
-    """`text` with one to four of its words spelled wrong, as many people do or by a slip."""
+def misspell(rng: random.Random, text: str, right: str = "") -> str:
+    """`text` with one to four of its words spelled wrong, as many people do or by a slip. If it is
+    wrong already, only words that are `right` are taken."""
     known = _known()
     words = list(re.findall(r"(?<!['-])\b[A-Za-z]{3,}\b(?!['-])", text))
+    words = [w for w in words if not right or re.search(rf"\b{w}\b", right)]
     fit = {w for w in words if w in MISSPELLED or (w.islower() and len(w) > 4 and w in known)}
     for word in rng.sample(sorted(fit), min(len(fit), rng.choice((1, 1, 2, 2, 3, 4)))):
         wrong = slipped(rng, word)
@@ -881,7 +883,7 @@ def _misspelled(rng: random.Random) -> Job:
     else:
         right = _line(rng, rng.choice(WRITTEN)) if way < 0.6 else daily.text(rng, 2)
         wrong = right
-    wrong = misspell(rng, wrong) if way > 0.35 or rng.random() < 0.5 else wrong
+    wrong = misspell(rng, wrong, right) if way > 0.35 or rng.random() < 0.5 else wrong
     if wrong == right:
         return _misspelled(rng)
     if rng.random() < 0.5:
