@@ -11,9 +11,10 @@ from __future__ import annotations
 import random
 from functools import cache
 
-from assets.demo.recipe.corpus import definitions, manners, subjects, talk, unknown
+from assets.demo.recipe.corpus import definitions, manners, personal, subjects, talk, unknown
 from assets.demo.recipe.corpus.school import Asked, reserved
 from assets.demo.recipe.corpus.text import (
+    ANSWERS,
     FORMS,
     Conversation,
     Topic,
@@ -190,7 +191,7 @@ CANNOT = (
     "eat|eat", "sleep|sleep", "walk|walk", "run fast|run", "swim|swim", "fly|fly", "dance|dance",
     "sing|sing", "jump|jump", "laugh|laugh aloud", "cry|cry", "feel pain|feel anything",
     "fall in love|fall in love", "hug me|hug anybody", "come to my house|leave this computer",
-    "meet me for a coffee|leave this computer", "grow up|grow", "learn new things|learn new things",
+    "meet me for a coffee|leave this computer", "grow up|grow",
     "remember me tomorrow|remember you tomorrow", "remember our last chat|remember our last chat",
     "watch a film|watch a film", "watch tv|watch television", "listen to a song|listen to a song",
     "fix my computer|fix a computer", "fix my car|fix a car", "find me a girlfriend|find anybody",
@@ -782,8 +783,6 @@ def remarks(rng: random.Random) -> Asked:
 
 @cache
 def likes() -> tuple[str, ...]:
-    from assets.demo.recipe.corpus import personal
-
     one = (*personal.HOBBIES, *personal.SPORTS, *personal.FOODS, *personal.DRINKS)
     plural = {"cookies", "noodles"}
     return tuple(
@@ -798,14 +797,18 @@ RULES = {
     greeting: 9, abilities: 8, favourites: 4, either: 5, rather: 2.5, word_alone: 3.5,
     number_alone: 1.2, link: 1.2, file: 1, error: 3, languages: 1.5, remarks: 2,
 }  # fmt: skip
+OPEN = {abilities, favourites, either, rather, languages, remarks, file}  # others may answer some
 BY_TOPIC = 0.55  # of the samples
 
 
 @cache
 def topics() -> tuple[Topic, ...]:
     """The topics of the forms; an answer that begins with `=` is that of the topic of that name
-    among those of `manners`."""
-    known = {topic.name: topic for topic in manners.TOPICS}
+    in `answers`."""
+    known: dict[str, Topic] = {}
+    files = (path for path in sorted(ANSWERS.glob("*.txt")) if path.name != definitions.FILE)
+    for topic in (*manners.TOPICS, *(topic for path in files for topic in read_topics(path))):
+        known.setdefault(topic.name, topic)
     found = []
     for path in sorted(FORMS.glob("chatting*.txt")):
         for topic in read_topics(path):
@@ -814,6 +817,20 @@ def topics() -> tuple[Topic, ...]:
                 answers = known[answers[0][1:].strip()].answers
             found.append(Topic(topic.name, topic.questions, topic.reserved, answers, topic.weight))
     return tuple(found)
+
+
+@cache
+def again() -> frozenset[str]:
+    """Topics whose answers are those of other files, or what any answer may be followed by."""
+    texts = [path.read_text(encoding="utf-8") for path in FORMS.glob("chatting*.txt")]
+    blocks = [block for text in texts for block in text.split("# ")[1:]]
+    names = (b.partition("\n")[0].partition(" *")[0].strip() for b in blocks if "\n= " in b)
+    return frozenset(names) | {topic.name for topic in after()}
+
+
+def taught() -> set[str]:
+    """Wordings that other files answer in their own way."""
+    return unknown.TAUGHT
 
 
 @cache
@@ -826,7 +843,8 @@ def by_topic(rng: random.Random, held_out: bool, topic: Topic | None = None) -> 
     while True:
         of = topic or drawn(rng, topics())
         text = spoken(rng, rng.choice(of.reserved if held_out else of.questions))
-        if held_out or unknown.plain(text) not in talk.kept():
+        said = unknown.plain(text)
+        if held_out or (said not in talk.kept() and (of.name in again() or said not in taught())):
             break
     way = rng.random()
     if way < 0.25:
@@ -844,6 +862,8 @@ def by_rule(rng: random.Random, held_out: bool) -> tuple[str, str]:
     while True:
         (rule,) = rng.choices(tuple(RULES), tuple(RULES.values()))
         asked: Asked = rule(rng)
+        if not held_out and rule in OPEN and unknown.plain(asked.question) in taught():
+            continue
         if reserved(asked.key) == held_out:
             return asked.question, asked.answer
 
@@ -859,14 +879,47 @@ def hello_and_on(rng: random.Random, held_out: bool) -> tuple[str, ...]:
     return asked.question, asked.answer, state, mostly_first(rng, answers)
 
 
+MINE = {
+    "fruit": subjects.FRUITS, "month": personal.MONTHS, "drink": personal.DRINKS,
+    "sport": personal.SPORTS, "school subject": personal.SCHOOL, "country": subjects.COUNTRIES,
+    "city": subjects.CITIES, "hobby": personal.HOBBIES, "farm animal": ("the cow", "the pig",
+    "the sheep", "the horse", "the duck", "the hen"), "pet": ("the dog", "the rabbit",
+    "the hamster", "the parrot"), "dessert": ("ice cream", "cake", "pudding", "tiramisu"),
+}  # fmt: skip
+MY_OWN = ("mine is {v}", "{v}", "my favourite is {v}", "i like {v} best", "i prefer {v}",
+          "for me it is {v}", "{v} for me", "mine is {v} of course", "i would say {v}")  # fmt: skip
+
+
+def and_mine(rng: random.Random, held_out: bool) -> tuple[str, ...]:
+    """Its favourite, or what it would take, and what the user says to that."""
+    if rng.random() < 0.5:
+        x = rng.choice(tuple(MINE))
+        question = typed(rng, rng.choice(FAVOURITE_ASKS).format(x=x), "?")
+        answer = (
+            f"My favourite {x} is {FAVOURITES[x]}, though I know it only from words. What is yours?"
+        )
+        value = rng.choice(MINE[x])
+    else:
+        while True:
+            asked = either(rng)
+            if reserved(asked.key) == held_out and "What would you take?" in asked.answer:
+                break
+        question, answer = asked.question, asked.answer
+        value = rng.choice(asked.key.removeprefix("either ").split("|"))
+    own = typed(rng, rng.choice(MY_OWN).format(v=value), rng.choice((".", "!", "")))
+    return question, answer, own, f"I see, {value}! That is a good choice."
+
+
 def sample(rng: random.Random, held_out: bool = False) -> Conversation:
     way = rng.random()
     if way < BY_TOPIC:
         turns: tuple[str, ...] = by_topic(rng, held_out)
-    elif way < 0.96:
+    elif way < 0.95:
         turns = by_rule(rng, held_out)
-    else:
+    elif way < 0.975:
         turns = hello_and_on(rng, held_out)
+    else:
+        turns = and_mine(rng, held_out)
     way = rng.random()
     if way < 0.1:
         turns += by_topic(rng, held_out, drawn(rng, after())) if after() else ()
