@@ -28,7 +28,7 @@ def test_what_was_not_told_is_not_known(held_out: bool) -> None:
     for _ in range(200):
         question, answer = (t["content"] for t in personal.mine_or_yours(rng, held_out))
         mine = re.search(
-            r"\b(my|i|me)\b", question.lower().replace("tell me your", "").replace("should i", "").replace("me ur", "")
+            r"\b(my|i|im|me)\b", question.lower().replace("tell me your", "").replace("should i", "").replace("me ur", "")
         )
         assert bool(mine) == answer.startswith("I cannot know"), (question, answer)
 

@@ -820,6 +820,11 @@ def topics() -> tuple[Topic, ...]:
 
 
 @cache
+def openers() -> tuple[Topic, ...]:
+    return tuple(topic for topic in topics() if topic not in after())
+
+
+@cache
 def again() -> frozenset[str]:
     """Topics whose answers are those of other files, or what any answer may be followed by."""
     texts = [path.read_text(encoding="utf-8") for path in FORMS.glob("chatting*.txt")]
@@ -841,7 +846,7 @@ def after() -> tuple[Topic, ...]:
 
 def by_topic(rng: random.Random, held_out: bool, topic: Topic | None = None) -> tuple[str, str]:
     while True:
-        of = topic or drawn(rng, topics())
+        of = topic or drawn(rng, openers())
         text = spoken(rng, rng.choice(of.reserved if held_out else of.questions))
         said = unknown.plain(text)
         if held_out or (said not in talk.kept() and (of.name in again() or said not in taught())):
