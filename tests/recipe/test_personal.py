@@ -27,9 +27,10 @@ def test_what_was_not_told_is_not_known(held_out: bool) -> None:
     rng = random.Random(3)
     for _ in range(200):
         question, answer = (t["content"] for t in personal.mine_or_yours(rng, held_out))
-        mine = re.search(
-            r"\b(my|i|im|me)\b", question.lower().replace("tell me your", "").replace("should i", "").replace("me ur", "")
-        )
+        small = question.lower()
+        for other in ("tell me your", "tell me ur", "should i"):  # about the model
+            small = small.replace(other, "")
+        mine = re.search(r"\b(my|i|im|me)\b", small)
         assert bool(mine) == answer.startswith("I cannot know"), (question, answer)
 
 
