@@ -51,12 +51,26 @@ FREQUENT = (
     "pirate", "king", "witch", "hedgehog", "squirrel", "turtle", "bird", "monkey", "wolf", "ghost",
     "kitten", "puppy", "bunny", "prince", "astronaut", "wizard", "giraffe", "tiger", "whale",
 )  # fmt: skip
-TRAITS = ("little", "little", "little", "little", "small", "young", "old", "big", "tiny", "clever",
-          "grey", "white", "brown", "kind", "fat", "quiet")  # fmt: skip
+TRAITS = {
+    "animal": ("little", "little", "little", "little", "small", "young", "old", "big", "tiny",
+               "clever", "grey", "white", "brown", "fat"),
+    "person": ("little", "little", "young", "clever", "poor", "quiet", "friendly", "small"),
+    "thing": ("little", "little", "small", "old", "blue", "tiny"),
+    "creature": ("little", "little", "small", "old", "friendly", "young"),
+}  # fmt: skip
+# Words of a request that say nothing about what sort of being somebody is.
+PLAIN = frozenset((
+    "the", "and", "two", "three", "five", "some", "named", "called", "his", "her", "best", "group",
+    "family", "friend", "friends", "child", "children", "boy", "boys", "girl", "girls", "brother",
+    "brothers", "sister", "sisters", "mother", "father", "grandmother", "grandfather", "daughter",
+    "son", "grandson", "cousins", "twins", "with", "man", "woman", "house", "night", "tree",
+    *(trait for traits in TRAITS.values() for trait in traits),
+))  # fmt: skip
 # Several heroes: who they are, and what they are called then.
 SEVERAL = (
     ("two friends", "the two friends", "he she"), ("two friends", "the two friends", "he she"),
-    ("two best friends", "the two friends", "she he"), ("two brothers", "the two brothers", "he he"),
+    ("two best friends", "the two friends", "she he"),
+    ("two brothers", "the two brothers", "he he"),
     ("two sisters", "the two sisters", "she she"), ("twins", "the twins", "he she"),
     ("a brother and a sister", "the brother and the sister", ""),
     ("two children", "the two children", "he she"), ("three friends", "the three friends", ""),
@@ -73,7 +87,8 @@ SEVERAL = (
     ("a farmer and his dog", "the farmer and his dog", ""),
     ("a family of mice", "the mice", ""), ("a family of bears", "the bears", ""),
     ("a knight and a dragon", "the knight and the dragon", ""),
-    ("a cat and a dog", "the cat and the dog", ""), ("a cat and a mouse", "the cat and the mouse", ""),
+    ("a cat and a dog", "the cat and the dog", ""),
+    ("a cat and a mouse", "the cat and the mouse", ""),
     ("a fox and a rabbit", "the fox and the rabbit", ""),
 )  # fmt: skip
 IT = {
@@ -81,12 +96,14 @@ IT = {
     "it": ("it", "it", "its", "itself"), "they": ("they", "them", "their", "themselves"),
 }  # fmt: skip
 MANY = {
-    "is": "are", "was": "were", "am": "are", "has": "have", "does": "do", "goes": "go", "dies": "die",
+    "is": "are", "was": "were", "am": "are", "has": "have", "does": "do", "goes": "go",
+    "dies": "die",
     "doesn't": "don't", "isn't": "aren't", "wasn't": "weren't", "can't": "can't", "can": "can",
     "cannot": "cannot", "hasn't": "haven't", "lies": "lie",
 }  # fmt: skip
 DOUBLED = ("get", "swim", "run", "win", "stop", "plan", "sit", "dig", "cut", "let", "put", "begin",
-           "forget", "set", "hit", "slip", "hug", "step", "chat", "spot")  # fmt: skip
+           "forget", "set", "hit", "slip", "hug", "step", "chat", "spot", "brag", "travel",
+           "quarrel")  # fmt: skip
 NOT_ING = ("can", "cannot", "can't", "want", "need", "like", "love", "hate", "do", "don't", "have",
            "know", "think", "be", "believe", "must")  # fmt: skip
 MOODS = {
@@ -111,8 +128,11 @@ ENDS = (
     "And that is the end of the story.",
     "Then {h} went home, tired and happy. All {his} friends wanted to hear the story again and "
     "again. That is the end.",
-    "After that there was a big party with cake and music, and {h} danced until the moon came up. "
-    "That is the end of the story.",
+    "And whenever {h} thought of that day, {he} had to smile. That is the end of the story.",
+)
+SAD_END = (
+    "It took a long time, but slowly the pain became smaller, and one day {h} could smile again. "
+    "That is the end of the story."
 )
 LENGTHS = {
     "": ("", "", "", "", "", "nice ", "good ", "little ", "cute ", "simple ", "sweet "),
@@ -152,13 +172,14 @@ class Block:
 
 @dataclass(slots=True)
 class Heroes:
-    """Who a story is about: `noun` as asked for, `said` as in the first sentence, `called` later."""
+    """Who a story is about: `noun` as asked for, `said` in the first sentence, `called` later."""
 
     noun: str
     said: str
     called: str
     names: tuple[str, ...] = ()
     pronoun: str = "he"
+    kind: str = ""
 
     @property
     def many(self) -> bool:
@@ -226,6 +247,8 @@ def ing(verb: str) -> str:
     stem = base(verb)
     if stem in NOT_ING:
         return ""
+    if stem.endswith("ie"):
+        return f"{stem[:-2]}ying"
     if stem in DOUBLED:
         return f"{stem}{stem[-1]}ing"
     return f"{stem[:-1]}ing" if re.search(r"[^e]e$", stem) and stem != "be" else f"{stem}ing"
@@ -247,7 +270,7 @@ def filled(text: str, slots: dict[str, str]) -> str:
 def gerund(text: str) -> str:
     """`getting lost and finding the way` for `gets* lost and finds* the way`, else empty."""
     forms = [ing(verb) for verb in re.findall(r"([\w']+)\*", text)]
-    if not forms or not all(forms) or not re.match(r"[\w']+\*", text):
+    if not forms or not all(forms) or not re.match(r"(?!is\* \w+ing\b)[\w']+\*", text):
         return ""
     left = iter(forms)
     return re.sub(r"[\w']+\*", lambda _: next(left), text)
@@ -256,9 +279,9 @@ def gerund(text: str) -> str:
 def plain_hero(rng: random.Random, noun: str = "", name: str = "") -> Heroes:
     """A single hero, with a name that nobody asked for in half of the cases."""
     noun = noun or (rng.choice(FREQUENT) if rng.random() < 0.45 else named.some_hero(rng))
-    trait = rng.choice(TRAITS) if rng.random() < 0.35 else ""
-    if noun.partition(" ")[0] in (*named.SIZED, "little", "kind") or noun in ("kid",):
-        trait = ""
+    trait = rng.choice(TRAITS[named.kind_of(noun)]) if rng.random() < 0.35 else ""
+    if noun.partition(" ")[0] in (*named.SIZED, *PLAIN):
+        trait = "little" if noun in ("boy", "girl") and trait else ""
     full = f"{trait} {noun}".strip()
     pronoun = named.pronoun_of(noun, name)
     if not name and pronoun != "it" and rng.random() < 0.5:
@@ -299,7 +322,7 @@ def several_heroes(rng: random.Random) -> Heroes:
             return Heroes(said, said, f"the {one} and the {other}", (), "they")
     noun = rng.choice(FREQUENT) if rng.random() < 0.6 else named.some_hero(rng, "animal", "person")
     count = rng.choice(("two ", "two ", "two ", "three ", "three ", "five ", "", "some "))
-    trait = rng.choice(("", "", "little ", "little ", "small ", "young ", "brown ", "white "))
+    trait = rng.choice(("", "", "little ", "little ", "small ", "young "))
     if noun.partition(" ")[0] in named.SIZED:
         trait = ""
     nouns = f"{trait}{named.many_of(noun)}"
@@ -309,7 +332,8 @@ def several_heroes(rng: random.Random) -> Heroes:
         told = f"two {nouns} named {names[0]} and {names[1]}"
         asked = told if rng.random() < 0.4 else f"two {nouns}"
         return Heroes(asked, told, f"{names[0]} and {names[1]}", names, "they")
-    return Heroes(f"{count}{nouns}", f"{number or 'some '}{nouns}", f"the {number}{nouns}", (), "they")
+    called = f"the {number if number != 'five ' else ''}{named.many_of(noun)}"
+    return Heroes(f"{count}{nouns}", f"{number or 'some '}{nouns}", called, (), "they")
 
 
 def some_heroes(rng: random.Random) -> Heroes:
@@ -317,9 +341,9 @@ def some_heroes(rng: random.Random) -> Heroes:
     if way < 0.3:
         return several_heroes(rng)
     if way < 0.5:
-        pronoun = rng.choice(("he", "she"))
-        name = rng.choice(NAMES[pronoun]) if rng.random() < 0.4 else asked_name(rng, pronoun)
         noun = rng.choice(FREQUENT) if rng.random() < 0.5 else named.some_hero(rng)
+        pronoun = named.lexicon().get(noun, ("", ""))[1] or rng.choice(("he", "she"))
+        name = rng.choice(NAMES[pronoun]) if rng.random() < 0.4 else asked_name(rng, pronoun)
         if rng.random() < 0.25 and known_pronoun(name):
             # Only a name: the first sentence says nothing more than the request.
             noun = "girl" if known_pronoun(name) == "she" else "boy"
@@ -350,12 +374,44 @@ def slots_for(rng: random.Random, heroes: Heroes, block: Block) -> dict[str, str
 
 def fits(heroes: Heroes, block: Block) -> bool:
     """Whether nobody in the plots is what the heroes are."""
-    words = set(re.findall(r"[a-z]{3,}", heroes.noun)) - {"the", "and", "two", "three", "named",
-                                                          "little", "old", "his", "her"}  # fmt: skip
-    if heroes.many and "<no many>" in block.text:
-        return False
+    words = set(re.findall(r"\b[a-z]{3,}", heroes.noun)) - PLAIN
     text = set(re.findall(r"[a-z]+", block.text))
-    return not any({word, f"{word}s"} & text for word in words | {w.rstrip("s") for w in words})
+    return not any(
+        {word, f"{word}s"} & text for word in words | {w.removesuffix("s") for w in words}
+    )
+
+
+ALONE = re.compile(
+    r"(is|becomes)\* (a|an|king|queen|turned)\b|.*\bto (be|become) (an?|king|\{a x\})|"
+    r".*\b(being|into|as|is\|are>) (an?\b|\{a x\})|becomes\* \{a x\}|falls\* in love|wears\*|"
+    r"loses\* a tooth|has\* (a loose|a tooth|a silly)|gets\* \{his\}"
+)  # what only a single one does
+
+
+def introduced(text: str, known: bool = False) -> str:
+    """`text` where the helper is `{a f}` the first time and `{f}` from then on."""
+    seen = known
+
+    def of(match: re.Match[str]) -> str:
+        nonlocal seen
+        new, seen = not seen, True
+        capital = match[1][0] in "AF"
+        return ("{A f}" if capital else "{a f}") if new else ("{F}" if capital else "{f}")
+
+    return re.sub(r"\{(a f|A f|f|F)\}", of, text)
+
+
+def flowing(text: str) -> str:
+    """`text` with a pronoun where two sentences in a row begin with the hero."""
+    parts, before = re.split(r"(?<=[.!?\"]) (?=[A-Z{\"<])", text), False
+    for at, part in enumerate(parts):
+        begins = part.startswith("{H} ")
+        if begins and before:
+            parts[at], begins = "{He} " + part[4:], False
+        if part.startswith("{H} ") and "f}" not in part and '"' not in part:
+            parts[at] = re.sub(r"\b(but|and|so) \{h\} ", r"\1 {he} ", parts[at])
+        before = begins
+    return " ".join(parts)
 
 
 def opening(tale: Tale) -> str:
@@ -366,8 +422,18 @@ def opening(tale: Tale) -> str:
     return f"Once upon a time there {verb} {heroes.said} {relative} {filled(tale.deed, tale.slots)}"
 
 
-def part(tale: Tale, key: str) -> str:
-    return filled(tale.block.lines[key][0], tale.slots)
+def part(tale: Tale, key: str, before: str = "") -> str:
+    """A part of the block; the helper may be known from `before`."""
+    known = tale.slots["f"] in before or tale.slots["a f"] in before
+    text = introduced(tale.block.lines[key][0], known)
+    return filled(flowing(text), tale.slots)
+
+
+def the_end(tale: Tale) -> str:
+    if tale.mood == "sad" or tale.block.mood == "sad":
+        return filled(SAD_END, tale.slots)
+    ends = SLEEP if tale.mood == "bedtime" or tale.block.mood == "bedtime" else ENDS
+    return filled(ends[len(tale.block.name) % 3], tale.slots)
 
 
 def told(tale: Tale, length: str | None = None) -> str:
@@ -377,15 +443,17 @@ def told(tale: Tale, length: str | None = None) -> str:
     if length == "1":
         return f"{opening(tale)}, {one}."
     if length in ("2", "tiny"):
-        return f"{opening(tale)}. {sentence(one)}."
+        said = f"{sentence(one.removeprefix('and '))}."
+        if not one.startswith(("but ", "and ", "so ")):
+            said = re.split(r"(?<=[.!?]) (?=[A-Z])", part(tale, "short"))[-1]
+        return f"{opening(tale)}. {said}"
     if length in ("3", "short"):
-        text = f"{opening(tale)}. {part(tale, 'short')}"
-    else:
-        text = f"{opening(tale)}. {filled(tale.plot, tale.slots)}"
+        return f"{opening(tale)}. {part(tale, 'short')}"
+    text = f"{opening(tale)}. {filled(flowing(introduced(tale.plot)), tale.slots)}"
     if length == "long":
-        text += f"\n\n{part(tale, 'next')} {filled(ENDS[len(text) % 3], tale.slots)}"
-    elif tale.mood == "bedtime" and length != "3" and tale.block.mood != "bedtime":
-        text += f" {filled(SLEEP[len(text) % 3], tale.slots)}"
+        text += f"\n\n{part(tale, 'next', text)} {the_end(tale)}"
+    elif tale.mood == "bedtime" and tale.block.mood != "bedtime":
+        text += f" {the_end(tale)}"
     return text
 
 
@@ -404,73 +472,85 @@ def title(tale: Tale) -> str:
     )
 
 
-NEXT = ("next", "next", "next", "shorter", "one", "other", "title", "who", "moral", "longer",
-        "again", "rename", "name")  # fmt: skip
+NEXT = ("next", "next", "next", "next", "shorter", "one", "other", "other", "title", "who", "moral",
+        "longer", "again", "rename", "name")  # fmt: skip
+
+
+def _ask(rng: random.Random, kind: str, held_out: bool) -> str:
+    lines = read_sections(ASKS)[f"after {kind}"]
+    asks = [x.removeprefix("! ") for x in lines if x.startswith("! ") == held_out]
+    text = alternative(rng, rng.choice(asks)).strip()
+    way = rng.random()
+    text = sentence(text) if way < 0.5 else text
+    return text.rstrip(".?") if way > 0.8 else text
 
 
 def follow_up(rng: random.Random, tale: Tale, held_out: bool) -> list[str]:
-    """Questions after the story and their answers."""
-    kind, turns = rng.choice(NEXT), []
-    if kind in ("shorter",) and tale.length in ("1", "2", "tiny"):
-        kind = "next"
-    if kind == "longer" and tale.length == "long":
-        kind = "shorter"
-    if kind == "one" and tale.length == "1":
-        kind = "title"
-    if kind == "rename" and (len(tale.heroes.names) != 1 or tale.heroes.pronoun == "they"):
-        kind = "who"
-    lines = read_sections(ASKS)[f"after {kind}"]
-    asks = [x.removeprefix("! ") for x in lines if x.startswith("! ") == held_out]
-    ask, heroes = alternative(rng, rng.choice(asks)), tale.heroes
+    """One or two questions after the story and their answers."""
+    before, kinds = told(tale), [*NEXT]
+    turns: list[str] = []
+    heroes, one = tale.heroes, len(tale.heroes.names) == 1
+    if tale.length in ("1", "2", "tiny"):
+        kinds = [kind for kind in kinds if kind != "shorter"]
+    spent = {"1": ("one",), "long": ("longer", "next")}.get(tale.length, ())
+    kinds = [k for k in kinds if k not in spent]
+    kinds = [k for k in kinds if k != "rename" or one]
     are, hero = ("are", "heroes") if heroes.many else ("is", "hero")
-    if kind == "next":
-        turns = [ask, part(tale, "next")]
-        if rng.random() < 0.35:
-            again = alternative(rng, rng.choice(asks))
-            turns += [again, filled(ENDS[len(turns[1]) % 3], tale.slots)]
-    elif kind == "shorter":
-        turns = [ask, told(tale, "2" if tale.length in ("short", "3") else "3")]
-    elif kind == "one":
-        turns = [ask, told(tale, "1")]
-    elif kind == "longer":
-        turns = [ask, told(tale, "long")]
-    elif kind == "other":
-        turns = [ask, part(tale, "other")]
-    elif kind == "title":
-        turns = [ask, f'A good title is "{title(tale)}".']
-    elif kind == "moral":
-        turns = [ask, f"The moral is: {part(tale, 'moral')}"]
-    elif kind == "who":
-        ask = ask.replace("is the hero", f"{are} the {hero}") if rng.random() < 0.5 else ask
-        said = heroes.said.partition(" named ")[0]
-        answer = f"{said}" if not heroes.names else f"{heroes.called}, {said}"
-        if said.startswith(("some ", "two ", "three ", "five ")) and not heroes.names:
-            answer = f"{heroes.called}"
-        turns = [ask, f"The {hero} of the story {are} {answer}."]
-    elif kind == "name":
-        if heroes.names:
-            name = f"{'Their names are' if heroes.many else f'{sentence(IT[heroes.pronoun][2])} name is'}"
-            turns = [ask.replace("{his}", IT[heroes.pronoun][2]), f"{name} {heroes.called}."]
-        else:
-            turns = [
-                ask.replace("{his}", IT[heroes.pronoun][2]),
-                f"{sentence(heroes.called)} {'have' if heroes.many else 'has'} no name in this story.",
-            ]
-    elif kind == "again":
-        other = plain_hero(rng)
-        while not fits(other, tale.block):
+    for _ in range(1 if rng.random() < 0.65 else 2):
+        kind = rng.choice(kinds)
+        kinds = [k for k in kinds if k == "next" or k != kind]
+        ask = _ask(rng, kind, held_out)
+        if kind == "next" and part(tale, "next", before) in turns:
+            kinds = [k for k in kinds if k != "next"]
+            answer = the_end(tale)
+        elif kind in ("next", "other"):
+            answer = part(tale, kind, before)
+        elif kind == "shorter":
+            answer = told(tale, "2" if tale.length in ("short", "3") else "3")
+        elif kind == "one":
+            answer = told(tale, "1")
+        elif kind == "longer":
+            answer = told(tale, "long")
+        elif kind == "title":
+            answer = f'A good title is "{title(tale)}".'
+        elif kind == "moral":
+            answer = f"The moral is: {part(tale, 'moral')}"
+        elif kind == "who":
+            if heroes.many and rng.random() < 0.5:
+                ask = ask.replace("is the hero", "are the heroes")
+            said = heroes.said.partition(" named ")[0]
+            answer = f"{heroes.called}, {said}" if heroes.names else said
+            if heroes.many and not heroes.names:
+                answer = heroes.called
+            answer = f"The {hero} of the story {are} {answer}."
+        elif kind == "name":
+            his = IT[heroes.pronoun][2]
+            ask = ask.replace("{his}", his)
+            named_ = "names are" if heroes.many else "name is"
+            have = "have" if heroes.many else "has"
+            answer = f"{heroes.called} {have} no name in this story."
+            if heroes.names:
+                answer = f"{his} {named_} {heroes.called}."
+        elif kind == "again":
             other = plain_hero(rng)
-        turns = [ask.replace("{x}", other.noun), told(with_heroes(rng, tale, other))]
-    else:
-        name = rng.choice([n for n in NAMES[heroes.pronoun] if n != heroes.called])
-        said = heroes.said.replace(heroes.called, name)
-        new = Heroes(heroes.noun, said, name, (name,), heroes.pronoun)
-        turns = [ask.replace("{n}", name), told(with_heroes(rng, tale, new))]
+            while not fits(other, tale.block):
+                other = plain_hero(rng)
+            return [*turns, ask.replace("{x}", other.noun), told(with_heroes(rng, tale, other))]
+        else:
+            name = rng.choice([n for n in NAMES[heroes.pronoun] if n != heroes.called])
+            said = heroes.said.replace(heroes.called, name)
+            new = Heroes(heroes.noun, said, name, (name,), heroes.pronoun)
+            return [*turns, ask.replace("{n}", name), told(with_heroes(rng, tale, new))]
+        turns += [ask, sentence(answer)]
+        if kind == "next" and "next" in kinds:
+            kinds += ["next"] * 4
     return turns
 
 
 def tidy(text: str) -> str:
-    text = re.sub(r"\s+", " ", text).strip().replace(" ,", ",").replace(",,", ",").replace(",.", ".")
+    text = (
+        re.sub(r"\s+", " ", text).strip().replace(" ,", ",").replace(",,", ",").replace(",.", ".")
+    )
     return re.sub(r"\b([Aa]) ([aeio]\w+)", lambda m: with_article(m[2]).replace("a", m[1], 1)
                   if not m[2].startswith(("one", "eu")) else m[0], text)  # fmt: skip
 
@@ -493,7 +573,10 @@ def make(rng: random.Random, held_out: bool) -> tuple[str, Tale, str]:
         pool = [b for b in own or blocks() if b.mood in ("", mood) and fits(heroes, b)]
     # Where nothing is asked for but a hero, few plots, each hero with favourites.
     block = rng.choice(pool) if kind == "deed" else favourite(rng, pool, heroes.noun.split()[-1])
-    now, past = rng.choice(block.deeds)
+    deeds = [x for x in block.deeds if not (heroes.many and ALONE.match(x[0]))]
+    if not deeds:
+        return make(rng, held_out)
+    now, past = rng.choice(deeds)
     slots = slots_for(rng, heroes, block)
     length = rng.choices(("", "short", "tiny", "long", "1", "2", "3"), (58, 12, 5, 6, 8, 4, 7))[0]
     tale = Tale(block, heroes, past, mostly_first(rng, block.plots), slots, mood, length)
@@ -502,12 +585,12 @@ def make(rng: random.Random, held_out: bool) -> tuple[str, Tale, str]:
     if length in COUNTED and rng.random() < 0.55:
         after = rng.choice(COUNTED[length])
     else:
-        adjective = rng.choice(LENGTHS[length])
+        adjective = rng.choice(LENGTHS[length]) if length or not mood else ""
     if mood:
         adjective += rng.choice(MOODS[mood]) + " "
         if mood == "scary" and rng.random() < 0.5:
             after = rng.choice(GENTLE) + after
-    story = f"{adjective}{rng.choice(('story', 'story', 'story', 'story', 'tale', 'fairy tale'))}"
+    story = f"{adjective}{rng.choice((*['story'] * 9, 'tale', 'fairy tale'))}"
     if rng.random() < 0.06 and not mood:
         story = f"{story} for kids"
     section = "hero"
@@ -541,15 +624,10 @@ def make(rng: random.Random, held_out: bool) -> tuple[str, Tale, str]:
 
 def sample(rng: random.Random, held_out: bool = False) -> Conversation:
     """A request for a story, the story, and often questions after it."""
-    while True:
+    asked, tale, keep = make(rng, held_out)
+    while not held_out and is_reserved(tale.heroes.noun, tale.block.name):
         asked, tale, keep = make(rng, held_out)
-        if held_out == is_reserved(tale.heroes.noun, tale.block.name) or held_out:
-            break
     turns = [typed_with(rng, sentence(asked), *keep.split()), told(tale)]
     if rng.random() < 0.35:
-        more = follow_up(rng, tale, held_out)
-        turns += [
-            typed_with(rng, text, *text.split()[-2:]) if at % 2 == 0 else text
-            for at, text in enumerate(more)
-        ]
-    return chat(*(x if at % 2 == 0 else sentence(x) for at, x in enumerate(turns)))
+        turns += follow_up(rng, tale, held_out)
+    return chat(*turns)
