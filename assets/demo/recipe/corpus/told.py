@@ -106,6 +106,12 @@ DOUBLED = ("get", "swim", "run", "win", "stop", "plan", "sit", "dig", "cut", "le
            "quarrel")  # fmt: skip
 NOT_ING = ("can", "cannot", "can't", "want", "need", "like", "love", "hate", "do", "don't", "have",
            "know", "think", "be", "believe", "must")  # fmt: skip
+# What is told of a hero when nothing else is asked for.
+CORE = frozenset((
+    "forest", "swim", "dark", "treasure map", "toy", "friend", "snow", "race", "star", "moon",
+    "garden", "birthday", "balloon", "cave", "rain", "pet", "hurt bird", "sea", "lost thing",
+    "found thing", "meets", "fear of", "good deed", "paint", "bike", "sing", "door", "storm rescue",
+))  # fmt: skip
 MOODS = {
     "funny": ("funny", "funny", "silly", "really funny", "hilarious"),
     "scary": ("scary", "scary", "spooky", "ghost", "creepy"),
@@ -129,6 +135,23 @@ ENDS = (
     "Then {h} went home, tired and happy. All {his} friends wanted to hear the story again and "
     "again. That is the end.",
     "And whenever {h} thought of that day, {he} had to smile. That is the end of the story.",
+)
+# What makes a story silly that is asked for by what happens in it, and how such a one ends.
+SILLY = (
+    "Then {h} sneezed so loudly that a cow fell over.",
+    "A goose on a bicycle rode past and rang the bell.",
+    "At this moment a sausage fell out of {his} hat.",
+    "{H} slipped on a banana peel and slid three times around the house.",
+    '"Moo," said a cow who had nothing to do with it.',
+    "By mistake {h} sat down on a cake.",
+    "Somewhere a duck laughed so much that it lost a feather.",
+    "The mayor came by in his underpants and asked for the time.",
+)
+SILLY_ENDS = (
+    "And in the end a cake flew through the window and landed on {his} <nose|noses>. It was cherry.",
+    "Then the whole village laughed until the trousers came off, and even the cows had to giggle.",
+    '"What did we learn from this?" asked the duck. "Nothing at all," said {h} and ate a banana.',
+    "Everybody clapped, and a hen laid an egg right on the mayor's head.",
 )
 SAD_END = (
     "It took a long time, but slowly the pain became smaller, and one day {h} could smile again. "
@@ -197,6 +220,7 @@ class Tale:
     slots: dict[str, str]
     mood: str = ""
     length: str = ""
+    moral: bool = False
 
 
 @cache
@@ -314,13 +338,17 @@ def several_heroes(rng: random.Random) -> Heroes:
             return Heroes(asked, told, f"{names[0]} and {names[1]}", names, "they")
         return Heroes(said, said, called, (), "they")
     if way < 0.6:
-        kinds = ("person", "animal") if rng.random() < 0.8 else ("animal", "thing")
+        kinds = ("person", "animal") if rng.random() < 0.9 else ("animal", "thing")
         one = rng.choice(FREQUENT) if rng.random() < 0.5 else named.some_hero(rng, kinds[0])
         other = rng.choice(FREQUENT) if rng.random() < 0.5 else named.some_hero(rng, kinds[1])
         if one.split()[-1] != other.split()[-1]:
             said = f"{with_article(one)} and {with_article(other)}"
             return Heroes(said, said, f"the {one} and the {other}", (), "they")
-    noun = rng.choice(FREQUENT) if rng.random() < 0.6 else named.some_hero(rng, "animal", "person")
+    noun = (
+        rng.choice(FREQUENT)
+        if rng.random() < 0.6
+        else named.some_hero(rng, "animal" if rng.random() < 0.85 else "person")
+    )
     count = rng.choice(("two ", "two ", "two ", "three ", "three ", "five ", "", "some "))
     trait = rng.choice(("", "", "little ", "little ", "small ", "young "))
     if noun.partition(" ")[0] in named.SIZED:
@@ -328,7 +356,8 @@ def several_heroes(rng: random.Random) -> Heroes:
     nouns = f"{trait}{named.many_of(noun)}"
     number = "" if count == "some " else count
     if count == "two " and rng.random() < 0.25:
-        names = _two_names(rng, ("he", "she"))
+        always = named.lexicon().get(noun, ("", ""))[1]
+        names = _two_names(rng, (always or "he", always or "she"))
         told = f"two {nouns} named {names[0]} and {names[1]}"
         asked = told if rng.random() < 0.4 else f"two {nouns}"
         return Heroes(asked, told, f"{names[0]} and {names[1]}", names, "they")
@@ -361,7 +390,7 @@ def slots_for(rng: random.Random, heroes: Heroes, block: Block) -> dict[str, str
     helper = favourite(rng, helpers, block.name)
     slots = {
         "h": called, "he": he, "him": him, "his": his, "himself": himself,
-        "h's": f"{called}'" if heroes.many and called.endswith("s") else f"{called}'s",
+        "h's": "their" if heroes.many else f"{called}'s",
         "f": f"the {helper.split()[-1]}", "a f": with_article(helper),
         "i": "we" if heroes.many else "I", "me": "us" if heroes.many else "me",
         "my": "our" if heroes.many else "my", "mine": "ours" if heroes.many else "mine",
@@ -436,6 +465,15 @@ def the_end(tale: Tale) -> str:
     return filled(ends[len(tale.block.name) % 3], tale.slots)
 
 
+def silly(plot: str) -> str:
+    """`plot` with two silly things in it and a silly end."""
+    parts = re.split(r"(?<=[.!?\"]) (?=[A-Z{\"<])", plot)
+    at = len(plot) % len(SILLY)
+    parts.insert(len(parts) // 2, SILLY[at])
+    parts.insert(2, SILLY[(at + 3) % len(SILLY)])
+    return " ".join((*parts, SILLY_ENDS[len(plot) % len(SILLY_ENDS)]))
+
+
 def told(tale: Tale, length: str | None = None) -> str:
     """The story at its length, or at another."""
     length = tale.length if length is None else length
@@ -449,11 +487,16 @@ def told(tale: Tale, length: str | None = None) -> str:
         return f"{opening(tale)}. {said}"
     if length in ("3", "short"):
         return f"{opening(tale)}. {part(tale, 'short')}"
-    text = f"{opening(tale)}. {filled(flowing(introduced(tale.plot)), tale.slots)}"
+    plot = flowing(introduced(tale.plot))
+    if tale.mood == "funny" and tale.block.mood != "funny":
+        plot = silly(plot)
+    text = f"{opening(tale)}. {filled(plot, tale.slots)}"
     if length == "long":
         text += f"\n\n{part(tale, 'next', text)} {the_end(tale)}"
     elif tale.mood == "bedtime" and tale.block.mood != "bedtime":
         text += f" {the_end(tale)}"
+    if tale.moral:
+        text += f" The moral is: {part(tale, 'moral')}"
     return text
 
 
@@ -461,7 +504,7 @@ def with_heroes(rng: random.Random, tale: Tale, heroes: Heroes) -> Tale:
     """The same story about others."""
     slots = slots_for(rng, heroes, tale.block)
     slots |= {key: tale.slots[key] for key in ("x", "a x") if key in tale.slots}
-    return Tale(tale.block, heroes, tale.deed, tale.plot, slots, tale.mood, tale.length)
+    return Tale(tale.block, heroes, tale.deed, tale.plot, slots, tale.mood, tale.length, tale.moral)
 
 
 def title(tale: Tale) -> str:
@@ -561,9 +604,13 @@ def make(rng: random.Random, held_out: bool) -> tuple[str, Tale, str]:
     kind = "deed" if way < 0.62 else "mood" if way < 0.9 else "hero"
     heroes = some_heroes(rng)
     mood = rng.choice(tuple(MOODS)) if kind == "mood" else ""
+    if kind == "deed" and rng.random() < 0.22:
+        mood = rng.choice(("funny", "funny", "bedtime", "happy", "scary", "adventure", "sad"))
     own = [b for b in blocks() if b.mood == mood]
     pool = [b for b in own or blocks() if b.mood in ("", mood)]
-    if kind == "deed" and rng.random() < 0.12:
+    if kind == "deed" and mood in ("funny", "bedtime") and rng.random() < 0.7:
+        pool = [b for b in blocks() if not b.mood]
+    if kind == "deed" and not mood and rng.random() < 0.12:
         pool = [b for b in blocks() if b.mood]  # asked for by what happens, not by the mood
     if kind == "mood" and mood == "bedtime" and rng.random() < 0.4:
         pool = [b for b in blocks() if not b.mood]
@@ -572,14 +619,21 @@ def make(rng: random.Random, held_out: bool) -> tuple[str, Tale, str]:
         heroes = plain_hero(rng)
         pool = [b for b in own or blocks() if b.mood in ("", mood) and fits(heroes, b)]
     # Where nothing is asked for but a hero, few plots, each hero with favourites.
+    if kind != "deed":
+        pool = [b for b in pool if b.mood or b.name in CORE] or pool
     block = rng.choice(pool) if kind == "deed" else favourite(rng, pool, heroes.noun.split()[-1])
     deeds = [x for x in block.deeds if not (heroes.many and ALONE.match(x[0]))]
+    deeds = [x for x in deeds if not ("friend" in heroes.noun and "friend" in "".join(x))]
     if not deeds:
         return make(rng, held_out)
     now, past = rng.choice(deeds)
     slots = slots_for(rng, heroes, block)
     length = rng.choices(("", "short", "tiny", "long", "1", "2", "3"), (58, 12, 5, 6, 8, 4, 7))[0]
-    tale = Tale(block, heroes, past, mostly_first(rng, block.plots), slots, mood, length)
+    if mood == "funny" and not block.mood and length:
+        length = "long"
+    moral = length in ("", "long") and mood not in ("sad", "bedtime") and rng.random() < 0.05
+    plot = mostly_first(rng, block.plots)
+    tale = Tale(block, heroes, past, plot, slots, mood, length, moral)
     who = heroes.noun
     adjective = after = ""
     if length in COUNTED and rng.random() < 0.55:
@@ -593,6 +647,8 @@ def make(rng: random.Random, held_out: bool) -> tuple[str, Tale, str]:
     story = f"{adjective}{rng.choice((*['story'] * 9, 'tale', 'fairy tale'))}"
     if rng.random() < 0.06 and not mood:
         story = f"{story} for kids"
+    if moral:
+        after += rng.choice((" with a moral", ", with a moral", " and tell me the moral"))
     section = "hero"
     if kind == "deed":
         relative = "that" if heroes.pronoun == "it" else rng.choice(("who", "who", "who", "that"))
