@@ -148,7 +148,7 @@ SILLY = (
     "The mayor came by in his underpants and asked for the time.",
 )
 SILLY_ENDS = (
-    "And in the end a cake flew through the window and landed on {his} <nose|noses>. It was cherry.",
+    "And in the end a cake flew through the window and landed on {his} <nose|noses>.",
     "Then the whole village laughed until the trousers came off, and even the cows had to giggle.",
     '"What did we learn from this?" asked the duck. "Nothing at all," said {h} and ate a banana.',
     "Everybody clapped, and a hen laid an egg right on the mayor's head.",
@@ -468,10 +468,15 @@ def the_end(tale: Tale) -> str:
 def silly(plot: str) -> str:
     """`plot` with two silly things in it and a silly end."""
     parts = re.split(r"(?<=[.!?\"]) (?=[A-Z{\"<])", plot)
-    at = len(plot) % len(SILLY)
-    parts.insert(len(parts) // 2, SILLY[at])
-    parts.insert(2, SILLY[(at + 3) % len(SILLY)])
-    return " ".join((*parts, SILLY_ENDS[len(plot) % len(SILLY_ENDS)]))
+    free = [
+        at
+        for at, part in enumerate(parts)
+        if at > 1 and part.startswith("{H} ") and " ".join(parts[:at]).count('"') % 2 == 0
+    ]
+    way = len(plot)
+    for number, at in enumerate(reversed(free[:: max(1, len(free) - 1)][:2])):
+        parts.insert(at, SILLY[(way + 3 * number) % len(SILLY)])
+    return " ".join((*parts, SILLY_ENDS[way % len(SILLY_ENDS)]))
 
 
 def told(tale: Tale, length: str | None = None) -> str:
@@ -479,10 +484,13 @@ def told(tale: Tale, length: str | None = None) -> str:
     length = tale.length if length is None else length
     one = part(tale, "one")
     if length == "1":
-        return f"{opening(tale)}, {one}."
+        # Who it is has just been said.
+        text = introduced(tale.block.lines["one"][0])
+        text = re.sub(r"(?<!was )(?<!only )(?<!saw )\{h\}", "{he}", text)
+        return f"{opening(tale)}, {filled(text, tale.slots)}."
     if length in ("2", "tiny"):
         said = f"{sentence(one.removeprefix('and '))}."
-        if not one.startswith(("but ", "and ", "so ")):
+        if not re.match(r"(but|so|and (?!slid|said|took|stood)) ", one.replace("and ", "and  ", 1)):
             said = re.split(r"(?<=[.!?]) (?=[A-Z])", part(tale, "short"))[-1]
         return f"{opening(tale)}. {said}"
     if length in ("3", "short"):
@@ -496,7 +504,7 @@ def told(tale: Tale, length: str | None = None) -> str:
     elif tale.mood == "bedtime" and tale.block.mood != "bedtime":
         text += f" {the_end(tale)}"
     if tale.moral:
-        text += f" The moral is: {part(tale, 'moral')}"
+        text += f"\n\nThe moral: {part(tale, 'moral')}"
     return text
 
 
@@ -570,6 +578,11 @@ def follow_up(rng: random.Random, tale: Tale, held_out: bool) -> list[str]:
             his = IT[heroes.pronoun][2]
             ask = ask.replace("{his}", his)
             named_ = "names are" if heroes.many else "name is"
+            ask = re.sub(
+                r"\bis (their name)|\b(what)'s (their name)",
+                lambda m: f"are {m[1]}s" if m[1] else f"{m[2]} are {m[3]}s",
+                ask,
+            )
             have = "have" if heroes.many else "has"
             answer = f"{heroes.called} {have} no name in this story."
             if heroes.names:
