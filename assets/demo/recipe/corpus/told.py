@@ -579,7 +579,7 @@ def follow_up(rng: random.Random, tale: Tale, held_out: bool) -> list[str]:
             ask = ask.replace("{his}", his)
             named_ = "names are" if heroes.many else "name is"
             ask = re.sub(
-                r"\bis (their name)|\b(what)'s (their name)",
+                r"(?i)\bis (their name)|\b(what)'s (their name)",
                 lambda m: f"are {m[1]}s" if m[1] else f"{m[2]} are {m[3]}s",
                 ask,
             )
