@@ -87,7 +87,7 @@ def is_reserved(*parts: str) -> bool:
 KINDS = (
     ("any", 12), ("hero", 26), ("trait", 10), ("named", 24), ("two", 12), ("place", 6),
     ("heroplace", 12), ("season", 4), ("theme", 8), ("herotheme", 3), ("thing", 5),
-    ("herothing", 3), ("begin", 5), ("three", 14), ("continue", 4), ("bare", 9), ("mood", 12),
+    ("herothing", 3), ("begin", 5), ("three", 14), ("continue", 4), ("bare", 9), ("mood", 4),
     ("child", 20), ("plot", 150), ("word", 9), ("line", 12), ("words", 9), ("pet", 10),
 )  # fmt: skip
 KIND_NAMES = tuple(kind for kind, _ in KINDS)

@@ -119,7 +119,8 @@ def _character(rng: random.Random, noun: str, name: str, taken: str) -> tuple[st
     and a friend never draw the same name: every other one is for friends."""
     pronoun = heroes()[noun][1] or known_pronoun(name) or favourite(rng, ("he", "she"), noun)
     while not name or name[0] == taken:
-        name = favourite(rng, words()[pronoun][bool(taken) :: 2], taken or noun)
+        # Few names, and short ones: a small model stumbles over those that it hardly ever writes.
+        name = favourite(rng, words()[pronoun][:18][bool(taken) :: 2], taken or noun)
     return pronoun, name
 
 
