@@ -67,7 +67,7 @@ def test_names_and_days_are_carried() -> None:
 
 def test_a_hint_is_the_first_letter() -> None:
     rng = random.Random(5)
-    answers = dict(verse.rows("riddles.txt"))
+    answers = {row[0]: row[1] for row in verse._rows("riddles.txt")}
     for _ in range(200):
         turns, _ = small.riddles(rng)
         if len(turns) > 3 and turns[3].startswith("It begins"):

@@ -236,6 +236,7 @@ def _asked(rng: random.Random, forms: tuple[str, ...], **words: str) -> str:
     text = " ".join(alternative(rng, rng.choice(forms)).split())
     for key, word in words.items():
         text = text.replace(f"{{{key}}}", word)
+    text = re.sub(r"\b([Aa]) (?=8|(?!uni|use|one|eu)[aeioAEIO])", r"\1n ", text)
     if rng.random() < 0.5:
         text = sentence(text)
         if text[-1].isalnum() and rng.random() < 0.7:
@@ -649,7 +650,7 @@ def haikus(rng: random.Random) -> Talk:
 
 def riddles(rng: random.Random) -> Talk:
     """A riddle, a hint (the first letter), and the answer."""
-    text, answer = rng.choice(verse.rows("riddles.txt"))
+    text, answer = rng.choice(verse._rows("riddles.txt"))
     question = alternative(rng, rng.choice(wordings(verse.ASKS, "riddle", False)))
     turns = [as_typed(rng, question), f"{text} What am I?"]
     word = re.sub("^(a|an|the|your) ", "", answer)
@@ -658,7 +659,7 @@ def riddles(rng: random.Random) -> Talk:
     if rng.random() < 0.7:
         turns += [as_typed(rng, rng.choice(GIVE_UP)), f"The answer is: {answer}."]
         if rng.random() < 0.4:
-            other = rng.choice([row for row in verse.rows("riddles.txt") if row[0] != text])
+            other = rng.choice([row for row in verse._rows("riddles.txt") if row[0] != text])
             turns += [as_typed(rng, rng.choice(ANOTHER)), f"{other[0]} What am I?"]
     return turns, f"riddle/{text}/{question}"
 

@@ -69,7 +69,7 @@ Couplet = tuple[str, str]
 
 
 @cache
-def rows(name: str) -> tuple[tuple[str, ...], ...]:
+def _rows(name: str) -> tuple[tuple[str, ...], ...]:
     lines = (plots.DATA / name).read_text(encoding="utf-8").splitlines()
     return tuple(
         tuple(text.strip() for text in line.split(" | "))
@@ -160,7 +160,7 @@ def limerick(rng: random.Random, creature: str) -> str:
 
 @cache
 def _sections_of_limericks() -> tuple[str, ...]:
-    return tuple(row[0] for row in rows("limericks.txt"))
+    return tuple(row[0] for row in _rows("limericks.txt"))
 
 
 def reserved(*parts: str) -> bool:
@@ -234,8 +234,8 @@ def _made(rng: random.Random, kind: str, held_out: bool) -> tuple[list[str], str
     if kind == "joke":
         return _joke_talk(rng, question, held_out), ""
     if kind == "twister":
-        return [as_typed(rng, question), early(rng, rows("twisters.txt"))[0]], ""
-    proverb, meaning, example = rng.choice(rows("proverbs.txt"))
+        return [as_typed(rng, question), early(rng, _rows("twisters.txt"))[0]], ""
+    proverb, meaning, example = rng.choice(_rows("proverbs.txt"))
     said = f'"{proverb}" means that {meaning}. An example: {example}'
     if kind == "proverb":
         written = proverb if rng.random() < 0.7 else proverb[0].lower() + proverb[1:]
@@ -439,7 +439,7 @@ def _joke_about(rng: random.Random, kind: str, question: str) -> tuple[list[str]
         return [typed_with(rng, asked, theme), said], f"{theme}/{question}"
     noun = rng.choice(_nouns())
     one, many = with_article(noun), plural_of(noun)
-    known = [row for row in rows("jokes.txt") if re.search(rf"\b({noun}|{many})\b", row[0])]
+    known = [row for row in _rows("jokes.txt") if re.search(rf"\b({noun}|{many})\b", row[0])]
     if known and rng.random() < 0.7:
         said = " ".join(rng.choice(known))
     else:
@@ -454,7 +454,7 @@ def _joke_about(rng: random.Random, kind: str, question: str) -> tuple[list[str]
 def _riddle_talk(
     rng: random.Random, kind: str, question: str, held_out: bool
 ) -> tuple[list[str], str]:
-    riddles = rows("riddles.txt")
+    riddles = _rows("riddles.txt")
     text, answer = early(rng, riddles)
     asked = f"{text} What am I?"
     if kind == "fullriddle":
@@ -496,7 +496,7 @@ def _joke_talk(rng: random.Random, question: str, held_out: bool) -> list[str]:
     turns = []
     told: list[str] = []
     while len(told) < count:
-        setup, punch = early(rng, rows("jokes.txt"))
+        setup, punch = early(rng, _rows("jokes.txt"))
         if setup in told:
             continue
         told.append(setup)
