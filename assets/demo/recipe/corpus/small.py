@@ -553,8 +553,31 @@ def compliments(rng: random.Random) -> Talk:
     return turns, f"compliment/{called}"
 
 
+# Other names of themes.
+ALSO = {
+    "the sea": ("the ocean", "the sea"), "autumn": ("fall", "autumn"),
+    "love": ("true love", "love"),
+    "a cat": ("a kitten", "cats", "kitties"), "a dog": ("a puppy", "dogs"),
+    "football": ("soccer", "football"), "my mother": ("my mom", "my mum", "mom", "mothers"),
+    "my father": ("my dad", "dad", "fathers"),
+    "my grandma": ("my grandmother", "grandma", "my nana"),
+    "artificial intelligence": ("AI", "ai"), "programming": ("coding", "code"),
+    "friendship": ("friends", "my best friend"), "the forest": ("the woods", "a forest"),
+    "a computer": ("my laptop", "computers"), "a rabbit": ("a bunny", "bunnies"),
+    "sleep": ("sleeping", "going to bed"), "a teacher": ("my teacher", "teachers"),
+    "Christmas": ("xmas", "Christmas Eve"), "the night": ("nighttime", "a dark night"),
+    "rain": ("a rainy day", "the rain"), "snow": ("the first snow", "the snow"),
+    "winter": ("a winter day", "wintertime"), "spring": ("springtime", "a spring morning"),
+    "summer": ("summertime", "a summer day"), "a family": ("my family", "family"),
+}  # fmt: skip
+
+
 def variants(theme: str) -> tuple[str, ...]:
     """How people may name a theme of a poem: `a cat`, `cats`, `my cat`, `the cat`."""
+    return (*_forms(theme), *ALSO.get(theme, ()))
+
+
+def _forms(theme: str) -> tuple[str, ...]:
     article, _, noun = theme.partition(" ")
     if article in ("a", "an"):
         many = plural_of(noun) if " " not in noun else f"{noun}s"
@@ -634,7 +657,7 @@ HAIKU_ASKS = (
 def haikus(rng: random.Random) -> Talk:
     """A haiku about a theme that has lines of its own, and another one."""
     theme = rng.choice(tuple(read_sections(plots.DATA / "haiku.txt")))
-    shown = rng.choice((*variants(theme), *({"autumn": ("fall", "the fall")}.get(theme, ()))))
+    shown = rng.choice(variants(theme))
     ask = rng.choice(HAIKU_ASKS)
     if "a {t} haiku" in ask:
         shown = re.sub("^(an?|the) ", "", theme)
