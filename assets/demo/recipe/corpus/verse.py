@@ -79,13 +79,13 @@ def _rows(name: str) -> tuple[tuple[str, ...], ...]:
 
 
 @cache
-def _couplets(theme: str) -> dict[str, tuple[Couplet, ...]]:
+def couplets(theme: str) -> dict[str, tuple[Couplet, ...]]:
     """The couplets of a theme by place: "o", "m" and "c"."""
     lines = read_sections(POEMS).get(theme) or read_sections(OPEN)["couplets"]
-    return _filled(lines, t=theme)
+    return filled(lines, t=theme)
 
 
-def _filled(lines: list[str], **words: str) -> dict[str, tuple[Couplet, ...]]:
+def filled(lines: list[str], **words: str) -> dict[str, tuple[Couplet, ...]]:
     """The couplets of `lines` with these words, by place."""
     found: dict[str, list[Couplet]] = {"o": [], "m": [], "c": []}
     for line in lines:
@@ -101,7 +101,7 @@ def _drawn(rng: random.Random, text: str) -> str:
     return re.sub(r"\[([^\]]*)\]", lambda m: mostly_first(rng, m[1].split("|")), text)
 
 
-def _verse(rng: random.Random, couplets: list[Couplet]) -> list[str]:
+def verse_of(rng: random.Random, couplets: list[Couplet]) -> list[str]:
     return [sentence(_drawn(rng, line)) for couplet in couplets for line in couplet]
 
 
@@ -112,18 +112,18 @@ def poem(
     parts: Mapping[str, Sequence[Couplet]] | None = None,
 ) -> str:
     """Two, four or eight lines about `theme`, of the couplets for it or of other `parts`."""
-    parts = parts or _couplets(theme)
+    parts = parts or couplets(theme)
     lines = lines or (4 if rng.random() < 0.55 else 8)
     if lines == 2:
-        return "\n".join(_verse(rng, [mostly_first(rng, parts["o"])]))
+        return "\n".join(verse_of(rng, [mostly_first(rng, parts["o"])]))
     middle = mostly_first(rng, parts["m"])
     others = [couplet for couplet in parts["m"] if couplet != middle]
     opening, closing = mostly_first(rng, parts["o"]), mostly_first(rng, parts["c"])
     if lines == 4:
         # Either end may be left out for a middle: an opening always stays.
         last = closing if rng.random() < 0.8 else middle
-        return "\n".join(_verse(rng, [opening, last]))
-    text = _verse(rng, [opening, middle, mostly_first(rng, others), closing])
+        return "\n".join(verse_of(rng, [opening, last]))
+    text = verse_of(rng, [opening, middle, mostly_first(rng, others), closing])
     return "\n".join(text[:4]) + "\n\n" + "\n".join(text[4:])
 
 
@@ -131,10 +131,10 @@ def song(
     rng: random.Random, theme: str, parts: Mapping[str, Sequence[Couplet]] | None = None
 ) -> str:
     """Two couplets with a refrain after each."""
-    parts = parts or _couplets(theme)
+    parts = parts or couplets(theme)
     refrain = "\n".join(favourite(rng, REFRAINS, theme))
-    first = "\n".join(_verse(rng, [mostly_first(rng, parts["o"])]))
-    second = "\n".join(_verse(rng, [mostly_first(rng, (*parts["c"], *parts["m"]))]))
+    first = "\n".join(verse_of(rng, [mostly_first(rng, parts["o"])]))
+    second = "\n".join(verse_of(rng, [mostly_first(rng, (*parts["c"], *parts["m"]))]))
     return f"{first}\n{refrain}\n\n{second}\n{refrain}"
 
 
@@ -360,7 +360,7 @@ def _open_talk(rng: random.Random, kind: str, question: str) -> tuple[list[str],
     asked = question.replace("{size}", size)
     if "{name}" in asked:  # for the one who asks
         whom = plots.asked_name(rng, rng.choice(("he", "she")))
-        parts = _filled(lists["you"], n=whom, k="friend", ak="a friend")
+        parts = filled(lists["you"], n=whom, k="friend", ak="a friend")
         text = asked.replace("{name}", whom)
         return [typed_with(rng, text, whom), poem(rng, whom, lines, parts)], f"for/{whom}"
     if kind == "forpoem":
@@ -376,7 +376,7 @@ def _open_talk(rng: random.Random, kind: str, question: str) -> tuple[list[str],
         text = asked.replace("{whom}", f"{whom}'s birthday" if born else whom)
         couplets = lists["birthday" if born else "you"]
         couplets = [line for line in couplets if name or "the name" not in line]
-        parts = _filled(couplets, **words)
+        parts = filled(couplets, **words)
         return [typed_with(rng, text, whom), poem(rng, whom, lines, parts)], f"for/{whom}"
     theme, many = open_theme(rng)
     text, key = asked.replace("{theme}", theme), f"{kind}/{theme}/{question}"
@@ -388,10 +388,10 @@ def _open_talk(rng: random.Random, kind: str, question: str) -> tuple[list[str],
         said = rng.choice(lists["roses"]).replace("{t}", theme)
         return [typed_with(rng, asked.replace("{theme}", theme), theme), _lines(said)], key
     if kind == "opensong":
-        they = _filled(lists["plural"], t=theme) if many else None
+        they = filled(lists["plural"], t=theme) if many else None
         return [typed_with(rng, text, theme), song(rng, theme, they)], key
     special = "two lines" if lines == 2 else "plural" if many else ""
-    they = _filled(lists[special], t=theme) if special else None
+    they = filled(lists[special], t=theme) if special else None
     return [typed_with(rng, text, theme), poem(rng, theme, lines, they)], key
 
 
