@@ -12,7 +12,7 @@ def test_turns_alternate_and_answers_are_sentences() -> None:
         assert [m["role"] for m in messages] == ["user", "assistant"] * (len(messages) // 2)
         for answer in messages[1::2]:
             text = answer["content"]
-            assert text[0].isupper() or text[0].isdigit() and text.endswith("."), text
+            assert text[0].isupper() or (text[0].isdigit() and text.endswith(".")), text
             assert "{" not in text and "|" not in text and ".." not in text
 
 
