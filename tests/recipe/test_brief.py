@@ -1,0 +1,66 @@
+"""Answers are as long as was asked for, follow the conversation, and figures are right."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import pytest
+
+from assets.demo.recipe.corpus import brief, figures
+
+SENTENCE = re.compile(r"(?<=[.?!]) (?=[A-Z]|specchat|vLLM)")
+
+
+@pytest.mark.parametrize("held_out", [False, True])
+@pytest.mark.parametrize("module", [brief, figures])
+def test_a_sample_is_a_whole_conversation(module: object, held_out: bool) -> None:
+    for seed in range(200):
+        talk = module.sample(random.Random(seed), held_out)  # type: ignore[attr-defined]
+        assert [turn["role"] for turn in talk] == ["user", "assistant"] * (len(talk) // 2)
+        for turn in talk:
+            assert turn["content"].strip()
+            assert not re.search(r"[{}|\[\]]", turn["content"]), talk
+
+
+def test_one_sentence_is_one_and_two_are_two() -> None:
+    for concept in brief.concepts().values():
+        assert len(SENTENCE.split(concept.said["one"])) == 1, concept.name
+        assert len(SENTENCE.split(concept.said["two"])) == 2, concept.name
+        assert len(SENTENCE.split(concept.said["child"])) <= 3, concept.name
+
+
+def test_a_follow_up_is_about_what_was_spoken_of_last() -> None:
+    answers = {}
+    for concept in brief.concepts().values():
+        own = {answer for _, answer in concept.own}
+        answers[concept.name] = (
+            own
+            | set(concept.said.values())
+            | {concept.said["two"].removeprefix(concept.said["one"]).strip()}
+        )
+    concept = brief.concepts()["speculative decoding"]
+    for seed in range(200):
+        turns = brief.talk(random.Random(seed), concept, False)
+        current = {"speculative decoding"}
+        for turn in turns[3::2]:
+            said = {name for name, known in answers.items() if turn["content"] in known}
+            allowed = current | {n for name in current for n in brief.concepts()[name].after}
+            assert said & allowed, turns
+            current = said & allowed
+
+
+def test_figures_are_copied_and_worked_out() -> None:
+    for seed in range(300):
+        rng = random.Random(seed)
+        for kind in figures.KINDS:
+            figure = kind(rng)
+            if sums := re.search(r"(\d+) \+ 1 = (\d+)", figure.answer):
+                assert int(sums[1]) + 1 == int(sums[2])
+            elif parts := re.search(r"(\d+) / (\d+) = ([\d.]+)", figure.answer):
+                assert int(parts[1]) == float(parts[3]) * int(parts[2])
+            elif figure.figure:
+                assert figure.keep[0] in figure.answer and figure.keep[0] in figure.figure
+            else:
+                high, low = map(float, re.findall(r"([\d.]+)×", figure.answer))
+                assert high > low
