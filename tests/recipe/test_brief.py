@@ -7,13 +7,13 @@ import re
 
 import pytest
 
-from assets.demo.recipe.corpus import brief, figures
+from assets.demo.recipe.corpus import brief, compared, figures
 
 SENTENCE = re.compile(r"(?<=[.?!]) (?=[A-Z]|specchat|vLLM)")
 
 
 @pytest.mark.parametrize("held_out", [False, True])
-@pytest.mark.parametrize("module", [brief, figures])
+@pytest.mark.parametrize("module", [brief, compared, figures])
 def test_a_sample_is_a_whole_conversation(module: object, held_out: bool) -> None:
     for seed in range(200):
         talk = module.sample(random.Random(seed), held_out)  # type: ignore[attr-defined]
@@ -64,3 +64,20 @@ def test_figures_are_copied_and_worked_out() -> None:
             else:
                 high, low = map(float, re.findall(r"([\d.]+)×", figure.answer))
                 assert high > low
+
+
+def test_a_comparison_says_both_things_and_a_verdict_is_that_of_the_table() -> None:
+    does = {name: what for group in compared.groups() for name, what in group}
+    assert len(does) > 80 and {trait for trait, *_ in compared.traits()} == compared.TRAITS.keys()
+    for seed in range(300):
+        rng = random.Random(seed)
+        ((_, answer, (a, b)),) = compared.compare(rng, False)
+        said = answer.removeprefix("No. ").lower()
+        assert said.startswith(f"{a} ".lower()) and f", while {b} ".lower() in said
+        for question, verdict, (thing,) in compared.decide(rng, False):
+            rows = {(has, why) for _, has, name, why in compared.traits() if name == thing}
+            yes, why = verdict.startswith("Yes"), verdict.rpartition(": ")[2].removesuffix(".")
+            assert thing in question
+            # "Does it work offline?" and "possible without training?" ask for the opposite.
+            turned = re.search("internet|training", verdict) and (not yes, why) in rows
+            assert (yes, why) in rows or turned

@@ -29,6 +29,7 @@ from assets.demo.recipe.corpus.text import (
     sentence,
     typed_with,
 )
+from assets.demo.recipe.corpus.unknown import plain
 
 TALKS = 0.45  # the share of samples with more than one question
 # In the forms {x} is the concept as it is spoken of, {b} without its article, {is} "is" or "are";
@@ -246,7 +247,10 @@ def single(rng: random.Random, concept: Concept, held_out: bool) -> Conversation
         form = rng.choice(SINGLE[kind][1])
         if kept(concept.name, form) == held_out:
             break
-    return chat(_typed(rng, form, concept), concept.answer(kind))
+    text = _filled(rng, form, concept)
+    if taken(text):
+        return single(rng, concept, held_out)
+    return chat(_typed(rng, text), concept.answer(kind))
 
 
 def talk(rng: random.Random, concept: Concept, held_out: bool) -> Conversation:
@@ -255,7 +259,7 @@ def talk(rng: random.Random, concept: Concept, held_out: bool) -> Conversation:
     first = FIRST if given == "two" else SINGLE[given][1]
     form = rng.choice([form for form in first if "{who}" not in form])
     texts = [
-        _typed(rng, form, concept),
+        _typed(rng, _filled(rng, form, concept)),
         full(rng, concept) if given == "two" else concept.answer(given),
     ]
     done = {given}
@@ -275,6 +279,27 @@ def _topics() -> dict[str, Topic]:
     wide = [topic for path in sorted(ANSWERS.glob("wide_*.txt")) for topic in read_topics(path)]
     known = (*wide, *facts.topics(), *read_subject().topics)
     return {topic.name: topic for topic in known}
+
+
+@cache
+def _taken() -> frozenset[str]:
+    topics = [
+        topic
+        for path in sorted(ANSWERS.glob("*.txt"))
+        if path.name != "definitions.txt"
+        for topic in read_topics(path)
+    ]
+    return frozenset(plain(q) for topic in topics for q in (*topic.questions, *topic.reserved))
+
+
+def taken(question: str) -> bool:
+    """Whether a topic of `answers` has this question, with an answer of its own."""
+    return plain(question) in _taken()
+
+
+def spoken_of(a: str, b: str) -> bool:
+    """Whether there is a topic that compares the two."""
+    return any(f"{x} vs {y}" in _topics() for x, y in ((_bare(a), _bare(b)), (_bare(b), _bare(a))))
 
 
 def full(rng: random.Random, concept: Concept) -> str:
@@ -324,15 +349,14 @@ def _leaning(
     else:
         done.add(key)
         text = form
-        plain = re.match(r"(and|so|ok|but|huh|hm|now|tl|e\.g|eli)", text) is None
-        text = rng.choice(BEFORE) + text if plain else text
+        alone = re.match(r"(and|so|ok|but|huh|hm|now|tl|e\.g|eli)", text) is None
+        text = rng.choice(BEFORE) + text if alone else text
     return _said(rng, text), answer, subject
 
 
 def _filled(rng: random.Random, form: str, concept: Concept) -> str:
     name = concept.names[int(len(concept.names) * rng.random() ** 1.7)]
-    bare = re.sub(r"^(a|an|the) ", "", name)
-    words = {"x": name, "b": bare, "is": _is(name)}
+    words = {"x": name, "b": _bare(name), "is": _is(name)}
     text = " ".join(alternative(rng, form).split())
     for key, word in words.items():
         text = text.replace(f"{{{key}}}", word)
@@ -343,6 +367,10 @@ def _named(name: str) -> str:
     return name if name in SMALL else sentence(name)
 
 
+def _bare(name: str) -> str:
+    return re.sub(r"^(a|an|the) ", "", name)
+
+
 def _is(name: str) -> str:
     many = re.search(r"[^s]s$|^latency and", name) and not re.search(
         "experts|^tps|^an? |^llms?$", name
@@ -350,8 +378,7 @@ def _is(name: str) -> str:
     return "are" if many else "is"
 
 
-def _typed(rng: random.Random, form: str, concept: Concept) -> str:
-    text = _filled(rng, form, concept)
+def _typed(rng: random.Random, text: str) -> str:
     if text[-1] not in "?.!" and re.search(
         r"(?i)(^|[.,:?] )(what|why|how|where|can|do|is|could)\b", text
     ):
