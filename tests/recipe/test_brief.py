@@ -7,13 +7,13 @@ import re
 
 import pytest
 
-from assets.demo.recipe.corpus import brief, compared, figures
+from assets.demo.recipe.corpus import brief, compared, counted, figures
 
 SENTENCE = re.compile(r"(?<=[.?!]) (?=[A-Z]|specchat|vLLM)")
 
 
 @pytest.mark.parametrize("held_out", [False, True])
-@pytest.mark.parametrize("module", [brief, compared, figures])
+@pytest.mark.parametrize("module", [brief, compared, counted, figures])
 def test_a_sample_is_a_whole_conversation(module: object, held_out: bool) -> None:
     for seed in range(200):
         talk = module.sample(random.Random(seed), held_out)  # type: ignore[attr-defined]
@@ -81,3 +81,25 @@ def test_a_comparison_says_both_things_and_a_verdict_is_that_of_the_table() -> N
             # "Does it work offline?" and "possible without training?" ask for the opposite.
             turned = re.search("internet|training", verdict) and (not yes, why) in rows
             assert (yes, why) in rows or turned
+
+
+def test_there_are_as_many_things_as_asked_for_and_never_the_same_again() -> None:
+    things = {thing: of for of in counted.lists() for thing in of.things}
+    assert len(things) > 100
+    for seed in range(300):
+        said: list[str] = []
+        talk = counted.sample(random.Random(seed), False)
+        for asked, told in zip(talk[::2], talk[1::2], strict=True):
+            count = counted.WORDS.index(told["content"].split()[0].lower())
+            (of,) = {of for of in counted.lists() if _is_of(told["content"], of)}
+            after = told["content"].partition(of.one if count == 1 else of.many)[2]
+            found = [t for t in of.things if re.search(rf"(?<![\w-]){t}(?![\w-])", after)]
+            assert len(found) == count and not set(found) & set(said), talk
+            digit = re.search(r"\d", asked["content"])
+            assert digit is None or int(digit[0]) == count
+            said += found
+
+
+def _is_of(told: str, of: counted.List) -> bool:
+    names = f"{re.escape(of.one)}|{re.escape(of.many)}"
+    return re.match(rf"\w+ (more )?({names})(:| is| are)", told) is not None
