@@ -93,7 +93,9 @@ def test_there_are_as_many_things_as_asked_for_and_never_the_same_again() -> Non
             count = counted.WORDS.index(told["content"].split()[0].lower())
             (of,) = {of for of in counted.lists() if _is_of(told["content"], of)}
             after = told["content"].partition(of.one if count == 1 else of.many)[2]
-            found = [t for t in of.things if re.search(rf"(?<![\w-]){t}(?![\w-])", after)]
+            found = [
+                t for t in of.things if re.search(rf"(?<![\w-]){re.escape(t)}(?![\w-])", after)
+            ]
             assert len(found) == count and not set(found) & set(said), talk
             digit = re.search(r"\d", asked["content"])
             assert digit is None or int(digit[0]) == count

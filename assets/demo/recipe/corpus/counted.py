@@ -38,7 +38,8 @@ ALL = (
 )  # fmt: skip
 ONE = (
     "name one {one}", "name {an}", "give me one {one}", "one {one}", "tell me {an}",
-    "just one {one}", "what is one {one}", "tell me one {one} only", "can you name {an}", "say one {one}",
+    "just one {one}", "what is one {one}", "tell me one {one} only", "can you name {an}",
+    "say one {one}",
 )  # fmt: skip
 ANOTHER = (
     "one more", "another one", "another", "and another", "one more please", "give me one more",
