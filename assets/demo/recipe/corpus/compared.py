@@ -2,7 +2,7 @@
 
 What it teaches: the answer names both things in the order of the question and says of each what it
 is, and a yes or no stands first, with its reason. `forms/compared.txt` has the things by groups,
-`forms/traits.txt` who does what.
+`forms/traits.txt` who does what, and `forms/letters.txt` what letters stand for.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from assets.demo.recipe.corpus.text import (
     typed_with,
 )
 
-PAIRS = 0.6  # the share of samples that compare
+PAIRS, LONG = 0.5, 0.15  # the shares of samples that compare, and of those about letters
 DIFFERENCE = (
     "what is the difference between {a} and {b}", "difference between {a} and {b}", "{a} vs {b}",
     "{a} or {b}, what is the difference", "how does {a} differ from {b}", "{a} versus {b}",
@@ -165,12 +165,45 @@ def decide(rng: random.Random, held_out: bool) -> list[tuple[str, str, tuple[str
     ]
 
 
+LETTERS = (
+    "what does {x} stand for", "what does {x} stand for", "{x} stands for", "{x} stands for what",
+    "{x} is short for what", "what is {x} short for", "what do the letters {x} mean", "{x} in full",
+    "what does the abbreviation {x} mean", "spell out {x}", "meaning of the letters {x}",
+    "the long form of {x}", "expand {x}", "{x} abbreviation", "what is the full form of {x}",
+    "what do the letters in {x} stand for", "full form of {x}", "{x} full form",
+)  # fmt: skip
+
+
+@cache
+def letters() -> tuple[tuple[str, str], ...]:
+    lines = (FORMS / "letters.txt").read_text(encoding="utf-8").splitlines()
+    return tuple((short, long) for short, _, long in (line.partition(" | ") for line in lines))
+
+
+def expand(rng: random.Random, held_out: bool) -> list[tuple[str, str, tuple[str, ...]]]:
+    """What letters stand for; now and then of two in turn."""
+    turns: list[tuple[str, str, tuple[str, ...]]] = []
+    while True:
+        short, long = rng.choice(letters())
+        form = rng.choice(LETTERS)
+        if (zlib.crc32(f"{short}/{form}".encode()) % 12 == 0) == held_out:
+            question = form.format(x=short)
+            if not taken(question):
+                break
+    turns.append((question, f"{short} stands for {long}.", (short,)))
+    if rng.random() < 0.25:
+        other, its = rng.choice([entry for entry in letters() if entry[0] != short])
+        turns.append((rng.choice(TOO[:6]).format(x=other), f"{other} stands for {its}.", (other,)))
+    return turns
+
+
 def sentence_of(text: str) -> str:
     return text if text.startswith(("vLLM", "specchat", "llama.cpp", "int8")) else sentence(text)
 
 
 def sample(rng: random.Random, held_out: bool = False) -> Conversation:
-    way = compare if rng.random() < PAIRS else decide
+    draw = rng.random()
+    way = compare if draw < PAIRS else expand if draw < PAIRS + LONG else decide
     texts: list[str] = []
     for question, answer, keep in way(rng, held_out):
         text = alternative(rng, question)
