@@ -9,7 +9,7 @@ import pytest
 
 from assets.demo.recipe.corpus import brief, compared, counted, figures
 
-SENTENCE = re.compile(r"(?<=[.?!]) (?=[A-Z]|specchat|vLLM)")
+SENTENCE = re.compile(r"(?<=[.?!]) (?=[A-Z]|specchat|vLLM|llama)")
 
 
 @pytest.mark.parametrize("held_out", [False, True])

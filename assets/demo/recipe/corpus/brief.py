@@ -172,7 +172,8 @@ FIRST = (
     "{x}, what is that", "what do you mean by {b}", "help me understand {x}", "define {b}",
 )  # fmt: skip
 BEFORE = ("", "", "", "", "", "", "ok, ", "hm, ", "i see. ", "thanks. ", "ah, ", "cool. ")
-SMALL = ("specchat", "vLLM", "llama.cpp")  # never with a capital
+# Names that never begin with a capital.
+SMALL = ("specchat", "vLLM", "llama.cpp", "safetensors", "bfloat16", "float32")
 # Concepts that are topics of the same kind under another name: these have the full answer.
 TOPICS = {
     "an LLM": "what is a large language model", "open weights": "open weights model",
