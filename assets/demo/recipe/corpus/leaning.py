@@ -103,7 +103,8 @@ def whys(rng: random.Random, held_out: bool) -> list[str]:
 def _asked_after() -> tuple[tuple[Topic, tuple[tuple[tuple[str, ...], str], ...]], ...]:
     """Topics, and for each the wordings and answers of what may be asked next."""
     more = read_topics(ANSWERS / "first_more.txt")
-    known = (*more, *read_subject().topics, *facts.topics(), *manners.TOPICS)
+    wide = [topic for path in sorted(ANSWERS.glob("wide_*.txt")) for topic in read_topics(path)]
+    known = (*wide, *more, *read_subject().topics, *facts.topics(), *manners.TOPICS)
     topics = {topic.name: topic for topic in known}
     found = []
     for name, lines in read_sections(FORMS / "leaning.txt").items():

@@ -11,7 +11,7 @@ import random
 import re
 from functools import cache
 
-from assets.demo.recipe.corpus import code, facts, manners, subject
+from assets.demo.recipe.corpus import brief, code, facts, manners, subject
 from assets.demo.recipe.corpus.text import (
     ANSWERS,
     FORMS,
@@ -37,7 +37,8 @@ WISHES = (
     ("in two sentences", "in 2 sentences", "- two sentences please", "in two short sentences"),
 )
 FOLLOWED = 0.08  # of the answers: by a word on it
-WHY = ("Why?", "why", "But why?", "and why", "Why is that?", "How so?", "Tell me more.", "more")
+WHY = ("Why?", "why", "But why?", "and why", "Why is that?", "How so?")
+MORE = ("Tell me more.", "more")
 SURE = ("Really?", "Are you sure?", "really", "Is that true?", "sure?", "How do you know?")
 SHORTER = (
     "Shorter please.", "shorter", "Make it shorter.", "In one sentence?", "too long", "tldr",
@@ -130,15 +131,17 @@ def otherwise(rng: random.Random, held_out: bool) -> Conversation:
         return otherwise(rng, held_out)
     turns = [as_typed(rng, text), answer]
     if not held_out and rng.random() < FOLLOWED:
-        turns += _followed(rng, answer)
+        turns += _followed(rng, topic.name, answer)
     return chat(*turns)
 
 
-def _followed(rng: random.Random, answer: str) -> tuple[str, str]:
+def _followed(rng: random.Random, name: str, answer: str) -> tuple[str, str]:
     """What somebody says behind an answer that could be understood without it."""
     first, *more = re.split(r"(?<=[.?!]) (?=[A-Z])", answer)
     ways: list[tuple[tuple[str, ...], tuple[str, ...]]]
-    ways = [(WHY, THAT_IS_ALL), (SURE, AS_FAR_AS)]
+    ways = [((*WHY, *MORE), THAT_IS_ALL), (SURE, AS_FAR_AS)]
+    if (concept := brief.concepts().get(name)) and "why" in concept.said:
+        ways = [(WHY, (concept.said["why"],)), (SURE, AS_FAR_AS)]
     if more and len(first) > SHORTEST and "```" not in answer:
         ways += [(SHORTER, (first,))] * 2
     asks, says = rng.choice(ways)
