@@ -21,15 +21,20 @@ from pathlib import Path
 
 from assets.demo.recipe.corpus import (
     arithmetic,
+    brief,
     chatting,
     code,
     code_turns,
+    compared,
     copying,
+    counted,
     deducing,
     definitions,
     facts,
+    figures,
     first,
     grammar,
+    knowledge,
     leaning,
     lists,
     logic,
@@ -109,6 +114,11 @@ SOURCES: dict[str, tuple[float, Sample]] = {
     "short": (6, short.sample),
     "leaning": (9, leaning.sample),
     "odd": (2, odd.sample),
+    "brief": (10, brief.sample),
+    "knowledge": (12, knowledge.sample),
+    "compared": (3, compared.sample),
+    "counted": (2, counted.sample),
+    "figures": (2, figures.sample),
     "random": (0.4, random_text.sample),
 }
 
