@@ -166,12 +166,12 @@ class Clause:
     def passive(self, tense: str) -> str:
         """Of a sentence with one verb and an object between bars."""
         verb, rest = self.doing[0]
-        thing, more = rest.removeprefix("|").split("|")
+        before, thing, more = rest.split("|")  # `turn off |the lamp| at night`
         several = re.search(r"(?<!s)s$|(men|children|people|geese|mice|feet|teeth)$", thing)
         several = several if thing.split()[-1] not in ("bus", "glass", "grass") else None
         is_ = be("they" if several else "it", tense == "then")
         by = self.subject if self.subject not in OF else OF[self.who][1]
-        parts = (thing, is_, done(verb), more.strip(), f"by {by}", self.end)
+        parts = (thing, is_, done(verb), before.strip(), more.strip(), f"by {by}", self.end)
         text = " ".join(part for part in parts if part) + "."
         return sentence(text.replace("{his}", OF[self.who][0]))
 
