@@ -242,12 +242,16 @@ def kept(name: str, form: str) -> bool:
 
 def single(rng: random.Random, concept: Concept, held_out: bool) -> Conversation:
     """A question with a wish about the answer."""
-    kinds = [kind for kind in SINGLE if set(kind.split()) <= concept.said.keys()]
-    while True:
-        (kind,) = rng.choices(kinds, [SINGLE[kind][0] for kind in kinds])
-        form = rng.choice(SINGLE[kind][1])
-        if kept(concept.name, form) == held_out:
-            break
+    forms = {
+        kind: [form for form in asked if kept(concept.name, form) == held_out]
+        for kind, (_, asked) in SINGLE.items()
+        if set(kind.split()) <= concept.said.keys()
+    }
+    kinds = [kind for kind, some in forms.items() if some]
+    if not kinds:  # none is kept out
+        return sample(rng, held_out)
+    (kind,) = rng.choices(kinds, [SINGLE[kind][0] for kind in kinds])
+    form = rng.choice(forms[kind])
     text = _filled(rng, form, concept)
     if taken(text):
         return single(rng, concept, held_out)
