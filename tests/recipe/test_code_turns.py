@@ -6,6 +6,7 @@ import random
 import re
 
 from assets.demo.recipe.corpus import code_turns
+from assets.demo.recipe.corpus.code import FUNCTIONS
 
 
 def test_calls_run_and_give_what_is_said() -> None:
@@ -37,7 +38,7 @@ def test_calls_run_and_give_what_is_said() -> None:
 
 
 def test_a_line_is_told_without_gaps() -> None:
-    for function in code_turns.FUNCTIONS:
+    for function in FUNCTIONS:
         said = code_turns.explained(function.written(function.names[0]), function.name)
         assert not re.search(r"[{]\d|  ", said), said
 

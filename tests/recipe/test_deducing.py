@@ -6,6 +6,7 @@ import random
 import re
 
 from assets.demo.recipe.corpus import deducing
+from assets.demo.recipe.corpus.logic import CHAIN
 from assets.demo.recipe.corpus.school import reserved
 
 
@@ -26,7 +27,7 @@ def test_an_order_agrees_with_all_that_was_told() -> None:
         told = re.search(r"Order, (\w+) first: ([^.]*)\.", asked.answer)
         assert told is not None
         names = told[2].split(", ")
-        more, less = next((m, ls) for m, ls, most, _ in deducing.CHAIN if most == told[1])
+        more, less = next((m, ls) for m, ls, most, _ in CHAIN if most == told[1])
         facts = re.findall(rf"(\w+) is ({more}|{less}) than (\w+)(?=[.,]| and|$)", asked.question)
         for a, word, b in facts:
             if f"So is {a} {word}" in asked.question or f"Then is {a} {word}" in asked.question:

@@ -38,7 +38,7 @@ def test_every_claim_is_right_and_seeds_repeat() -> None:
                     "/": value(a) / (value(b) or 1),
                 }[sign]  # fmt: skip
                 if sign == "/" and (made.denominator != 1):
-                    made = value(a) // value(b)
+                    made = Fraction(value(a) // value(b))
                 assert made == value(c), text
                 checked += 1
     assert checked > 1500

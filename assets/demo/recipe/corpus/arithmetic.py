@@ -334,7 +334,7 @@ def _compared(a: int, b: int) -> str:
         return f"{a} has {digits[len(str(a))]}, and {b} has {digits[len(str(b))]}: {more}"
     if a < 10:
         return f"When you count, {min(a, b)} comes before {max(a, b)}"
-    same = []
+    same: list[str] = []
     for name, place in (("hundreds", 100), ("tens", 10)):
         if a < place:
             continue
