@@ -20,6 +20,7 @@ from decoding.drafters.eagle_head import EagleHead
 
 _BLOCK = 2**20  # attention scores at a time, which fit into a CPU's cache
 _BLOCK_ELSEWHERE = 2**26  # on other devices, where every operation costs a launch
+_TOGETHER = 2**25  # on other devices: scores of all texts, padded to one size, that are kept
 _KEPT = 2**22  # scores of one text that are kept for the backward pass, rather than computed again
 
 
@@ -53,12 +54,12 @@ class UnrolledAttention:
     def __init__(self, starts: Sequence[Tensor], known: Sequence[list[int]]) -> None:
         self._starts, self._known = starts, known
         self._counts = list(map(len, known))
-        self._true: list[tuple[Tensor, Tensor]] = []  # of each text [kv_heads, n, D]
+        self._keys = self._values = torch.empty(0)  # of the texts [B, kv_heads, n, D]
         self._own: list[tuple[Tensor, Tensor]] = []  # of each step [kv_heads, 1, M, D]
 
     def true_rows(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """q [B, heads, n, D], k and v [B, kv_heads, n, D] -> [B, n, heads * D]."""
-        self._true = list(zip(k, v, strict=True))
+        self._keys, self._values = k, v
         grouped = q.shape[1] != k.shape[1]
         out = scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=grouped)
         return out.transpose(1, 2).flatten(2)
@@ -68,7 +69,40 @@ class UnrolledAttention:
         self._own.append((k[0, :, None], v[0, :, None]))
         q = q[0].unflatten(0, (k.shape[1], -1)) * q.shape[-1] ** -0.5  # [kv_heads, group, M, D]
         own = torch.stack([(q * key).sum(-1) for key, _ in self._own], dim=-1)
-        # One text at a time: no padding, and on a CPU the scores stay in its cache.
+        out, weights = self._of_all(q, own) if self._fits(q) else self._of_each(q, own)
+        for weight, (_, value) in zip(weights.unbind(-1), self._own, strict=True):
+            out = out + weight[..., None] * value
+        return out.flatten(0, 1).transpose(0, 1).flatten(1)[None]
+
+    def _fits(self, q: Tensor) -> bool:
+        """Whether to take all texts at once. On a GPU the launches are what takes the time."""
+        heads, most = q.shape[0] * q.shape[1], max(self._counts, default=0)
+        scores = len(self._counts) * heads * most * self._keys.shape[2]
+        return _pays_together(q.device) and 0 < scores <= _TOGETHER
+
+    def _of_all(self, q: Tensor, own: Tensor) -> tuple[Tensor, Tensor]:
+        """What all drafts get of the true rows, and the weights of their own. Each text has as many
+        drafts here as the one with most; those added see its first row, and are dropped."""
+        texts, most = len(self._counts), max(self._counts)
+        places = torch.tensor([
+            text * most + draft for text, count in enumerate(self._counts) for draft in range(count)
+        ]).to(q.device, non_blocking=True)  # fmt: skip
+
+        def padded(x: Tensor) -> Tensor:  # [kv_heads, group, M, d] -> [B, kv_heads, group, most, d]
+            room = x.new_zeros(*x.shape[:2], texts * most, x.shape[3])
+            room = room.index_copy(2, places, x)
+            return room.view(*x.shape[:2], texts, most, x.shape[3]).movedim(2, 0)
+
+        def dense(x: Tensor) -> Tensor:
+            return x.movedim(0, 2).flatten(2, 3).index_select(2, places)
+
+        starts = torch.cat(list(self._starts))
+        starts = starts.new_zeros(texts * most).index_copy(0, places, starts).view(texts, most)
+        out, weights = _attend(padded(q), padded(own), starts, self._keys, self._values)
+        return dense(out), dense(weights)
+
+    def _of_each(self, q: Tensor, own: Tensor) -> tuple[Tensor, Tensor]:
+        """The same text by text: no padding, and on a CPU the scores stay in its cache."""
         parts = [
             part
             for text, (q_of, own_of) in enumerate(
@@ -77,14 +111,12 @@ class UnrolledAttention:
             for part in self._of_text(text, q_of, own_of)
         ]
         out, weights = (torch.cat(kind, dim=2) for kind in zip(*parts, strict=True))
-        for weight, (_, value) in zip(weights.unbind(-1), self._own, strict=True):
-            out = out + weight[..., None] * value
-        return out.flatten(0, 1).transpose(0, 1).flatten(1)[None]
+        return out, weights
 
     def _of_text(self, text: int, q: Tensor, own: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
         """What the drafts of a text get of its true rows, and the weights of their own, in blocks
         of drafts. None of them sees a row behind its own, so that blocks cost half of the whole."""
-        keys, values = self._true[text]
+        keys, values = self._keys[text], self._values[text]
         starts, known = self._starts[text], self._known[text]
         scores_of_draft = q.shape[0] * q.shape[1] * keys.shape[1]
         block = _BLOCK if q.device.type == "cpu" else _BLOCK_ELSEWHERE
@@ -100,15 +132,19 @@ class UnrolledAttention:
             )
 
 
+def _pays_together(device: torch.device) -> bool:
+    return device.type != "cpu"
+
+
 def _attend(
     q: Tensor, own: Tensor, starts: Tensor, keys: Tensor, values: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """q [kv_heads, group, m, D] of drafts that begin at the rows `starts` [m] of keys and values
-    [kv_heads, n, D], with their scores over their own rows [..., m, k] -> what they get of the true
-    rows [..., m, D], and the weights of their own [..., m, k]."""
-    columns = torch.arange(keys.shape[1], device=q.device)
-    scores = (q.flatten(1, 2) @ keys.mT).unflatten(1, q.shape[1:3])
-    scores = scores.masked_fill(columns > starts[:, None], float("-inf"))
+    """q [..., kv_heads, group, m, D] of drafts that begin at the rows `starts` [..., m] of keys and
+    values [..., kv_heads, n, D], with their scores over their own rows [..., m, k] -> what they get
+    of the true rows [..., m, D], and the weights of their own [..., m, k]."""
+    columns, shape = torch.arange(keys.shape[-2], device=q.device), q.shape[-3:-1]
+    scores = (q.flatten(-3, -2) @ keys.mT).unflatten(-2, shape)
+    scores = scores.masked_fill(columns > starts[..., None, None, :, None], float("-inf"))
     weight = torch.cat([scores, own], dim=-1).softmax(-1)
     true, mine = weight.split([len(columns), own.shape[-1]], dim=-1)
-    return (true.flatten(1, 2) @ values).unflatten(1, q.shape[1:3]), mine
+    return (true.flatten(-3, -2) @ values).unflatten(-2, shape), mine

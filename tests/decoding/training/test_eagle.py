@@ -175,6 +175,34 @@ def test_long_texts_are_attended_in_blocks_and_their_scores_not_kept(
     assert again[2] < in_blocks[2] - scores < in_blocks[2] < kept
 
 
+def test_all_texts_are_attended_at_once_where_launches_take_the_time(
+    target: LlamaForCausalLM, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weights = disturbed(attach_eagle(target, "eagle3", own_layers=2, width=24))
+    texts = [torch.randint(VOCAB, (size,)).tolist() for size in (30, 9, 21)]
+    batch = collate([Example.of_answer(text[:4], text[4:]) for text in texts])
+
+    def learn() -> tuple[Tensor, list[Tensor]]:
+        model = EagleTrainingModel(target, weights).train()
+        loss = model(**batch)["loss"]
+        loss.backward()
+        return loss, [p.grad for p in model.parameters() if p.grad is not None]
+
+    one_by_one = learn()
+    monkeypatch.setattr(eagle_unroll, "_pays_together", lambda device: True)
+    each, attended = eagle_unroll._attend, []
+
+    def attend(q: Tensor, *more: Tensor) -> tuple[Tensor, Tensor]:
+        attended.append(q.shape[0])
+        return each(q, *more)
+
+    monkeypatch.setattr(eagle_unroll, "_attend", attend)
+    torch.testing.assert_close(learn(), one_by_one)
+    assert set(attended) == {len(texts)}
+    monkeypatch.setattr(eagle_unroll, "_TOGETHER", 100)  # padded they would take too much memory
+    torch.testing.assert_close(learn(), one_by_one)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("version", "layers"), [("eagle1", 1), ("eagle3", 1), ("eagle3", 2)])
 def test_training_from_its_data_to_a_served_draft(
