@@ -9,7 +9,7 @@ draft's cache holds them when served, and those of its own steps 1 to k.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 
 import torch
 from torch import Tensor
@@ -83,10 +83,7 @@ class UnrolledAttention:
     def _of_all(self, q: Tensor, own: Tensor) -> tuple[Tensor, Tensor]:
         """What all drafts get of the true rows, and the weights of their own. Each text has as many
         drafts here as the one with most; those added see its first row, and are dropped."""
-        texts, most = len(self._counts), max(self._counts)
-        places = torch.tensor([
-            text * most + draft for text, count in enumerate(self._counts) for draft in range(count)
-        ]).to(q.device, non_blocking=True)  # fmt: skip
+        (places, starts), (texts, most) = self._padded, self._padded[1].shape
 
         def padded(x: Tensor) -> Tensor:  # [kv_heads, group, M, d] -> [B, kv_heads, group, most, d]
             room = x.new_zeros(*x.shape[:2], texts * most, x.shape[3])
@@ -96,10 +93,20 @@ class UnrolledAttention:
         def dense(x: Tensor) -> Tensor:
             return x.movedim(0, 2).flatten(2, 3).index_select(2, places)
 
-        starts = torch.cat(list(self._starts))
-        starts = starts.new_zeros(texts * most).index_copy(0, places, starts).view(texts, most)
         out, weights = _attend(padded(q), padded(own), starts, self._keys, self._values)
         return dense(out), dense(weights)
+
+    @cached_property
+    def _padded(self) -> tuple[Tensor, Tensor]:
+        """The place of each draft [M] among those of all texts, as many of each text, and the row
+        at which each of these begins [B, most]; the same in all steps."""
+        most, starts = max(self._counts), torch.cat(list(self._starts))
+        places = torch.cat([
+            torch.arange(text * most, text * most + count, device=starts.device)
+            for text, count in enumerate(self._counts)
+        ])  # fmt: skip
+        rows = starts.new_zeros(len(self._counts) * most).index_copy(0, places, starts)
+        return places, rows.view(-1, most)
 
     def _of_each(self, q: Tensor, own: Tensor) -> tuple[Tensor, Tensor]:
         """The same text by text: no padding, and on a CPU the scores stay in its cache."""
