@@ -216,16 +216,23 @@ def _require(index: Path, made_of: Mapping[str, object]) -> None:
 def _shard_tensors(
     target: PreTrainedModel, examples: Sequence[Example], aux_layers: Sequence[int]
 ) -> dict[str, Tensor]:
-    rows: dict[str, list[Tensor]] = {"final": [], "aux_hidden_states": []}
+    """The rows of `examples` in their order, computed in batches of similar length."""
+    rows: dict[str, dict[int, Tensor]] = {"final": {}, "aux_hidden_states": {}}
+    by_length = sorted(range(len(examples)), key=lambda i: len(examples[i].ids))
     for start in range(0, len(examples), _BATCH):
-        part = examples[start : start + _BATCH]
-        ids = collate(part)["input_ids"].to(target.device)
+        batch = by_length[start : start + _BATCH]
+        ids = collate([examples[i] for i in batch])["input_ids"].to(target.device)
         aux, final = features_of(target, ids, aux_layers)
-        for i, example in enumerate(part):
-            for name, states in (("final", final), ("aux_hidden_states", aux)):
-                if states is not None:
-                    rows[name].append(states[i, : len(example.ids)].to(target.dtype).cpu())
-    tensors = {name: torch.cat(parts) for name, parts in rows.items() if parts}
+        for name, states in (("final", final), ("aux_hidden_states", aux)):
+            if states is not None:
+                for i, of_text in zip(batch, states, strict=True):
+                    own = of_text[: len(examples[i].ids)]
+                    rows[name][i] = own.to(target.dtype).cpu()
+    tensors = {
+        name: torch.cat([of_texts[i] for i in range(len(examples))])
+        for name, of_texts in rows.items()
+        if of_texts
+    }
     for name in ("ids", "labels"):
         tensors[name] = torch.tensor([x for example in examples for x in getattr(example, name)])
     return tensors
