@@ -8,7 +8,8 @@ from assets.demo.recipe.corpus import trait_verse
 # Words that sound alike at their end.
 SOUNDS = """slept crept wept | bed instead head bread said | night light bite flight tonight sight
 right might | late eight wait ate plate gate | gone on | eat treat street | me three tea see be sea
-wee bee tree | scared cared prepared | hall all fall ball wall small tall | true you through do two blue
+wee bee tree | scared cared prepared |
+hall all fall ball wall small tall | true you through do two blue
 too | tried cried pride wide inside | more four door floor wore store roar snore | day away lay may
 stay hooray say play pay way today | cheer here dear near | frown town down | shine nine fine |
 along song long dong | up cup | noon soon spoon moon | naps perhaps | forgot pot not | spell well
