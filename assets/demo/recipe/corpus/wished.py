@@ -24,6 +24,7 @@ from assets.demo.recipe.corpus.text import (
     Conversation,
     alternative,
     chat,
+    listed,
     read_sections,
     sentence,
     typed_with,
@@ -47,6 +48,12 @@ KINDS = {
     "one have": 7,
     "one habit": 8,
     "one give": 7,
+    "all open": 7,
+    "all grow": 6,
+    "all search": 6,
+    "all climb": 9,
+    "one sleep": 6,
+    "one alone": 7,
     "none": 9,
 }
 HELPERS = ("old owl", "little mouse", "friendly crow", "small hedgehog", "old tortoise")
@@ -314,6 +321,7 @@ class Wish:
     count: int = 0  # of sentences
     way: int = 0  # which tale, and which lines of a mood
     more: tuple[Being, ...] = field(default=())
+    three: bool = False  # the request names three heroes
 
 
 def base_of(words: str) -> str:
@@ -408,7 +416,7 @@ def drawn(rng: random.Random) -> Wish:
     taken = f"{hero.noun} {other.noun} {hero.trait}"
     section = lines.get("list", ("",))[0]
     if section:
-        pool = named.nouns(section)
+        pool = tuple(section[1:].split(", ")) if section[0] == "=" else named.nouns(section)
         if "gift" in lines:
             pool = tuple(x for x in pool if x.split()[-1] not in HUGE)
         entry = named._other_than(rng, pool, taken)
@@ -434,7 +442,14 @@ def drawn(rng: random.Random) -> Wish:
             wish = replace(wish, place="")
     if rng.random() < 0.2:
         wish = replace(wish, time=rng.choice(TIMES))
-    if not mood and rng.random() < 0.16:
+    if both and kind.startswith("all") and not other.of and rng.random() < 0.16:
+        third = being(rng, named_=0.3, taken=hero.name[:1] + other.name[:1])
+        if not (
+            clashes(third, hero) or clashes(third, other) or third.name[:1] in f"{other.name} "
+        ):
+            wish = replace(wish, more=(third,), three=kind != "all meet")
+            wish = wish if wish.three else replace(wish, more=())
+    if not mood and not wish.more and rng.random() < 0.16:
         wish = replace(wish, count=rng.choice((2, 3, 3, 3, 4, 5)))
     return wish
 
@@ -489,7 +504,10 @@ def start(wish: Wish, slots: dict[str, str]) -> tuple[str, bool]:
     gift = "gift" in lines
     known = wish.both and not gift
     if known:
-        text = f"Once upon a time{where} there were {hero.said} and {other.said}."
+        two = f"{hero.said} and {other.said}"
+        if wish.three:
+            two = f"{hero.said}, {other.said} and {wish.more[0].said}"
+        text = f"Once upon a time{where} there were {two}."
     else:
         text = f"Once upon a time{where} there was {hero.said}."
     if hero.trait in named.traits():
@@ -522,7 +540,11 @@ def start(wish: Wish, slots: dict[str, str]) -> tuple[str, bool]:
     elif kind == "one habit":
         text += f" {sentence(slots['h'])} {slots['xp']}."
         if wish.time:
-            text += f" It was {wish.time.removeprefix('one ')}." if comma == "," else ""
+            text += (
+                f" It was {wish.time.removeprefix('one ')}."
+                if comma == ","
+                else f" It all began {wish.time}."
+            )
     elif gift:
         text += f" {time}{comma} {slots['he']} wanted to give {slots['a x']} to {slots['a g']}."
         known = True
@@ -573,7 +595,8 @@ def told(wish: Wish) -> str:
     if f"{wish.mood} start" in read_sections(FILE):
         parts.append(filled(lines_of(f"{wish.mood} start", wish.way), slots))
     for more in wish.more:
-        parts.append(f"{sentence(more.said)} came along as well.")
+        said = more.called if wish.three else more.said
+        parts.append(f"{sentence(said)} came along as well.")
     middle = wish.mood in ("funny", "scary", "exciting", "calm")
     parts.append(filled(introduced(first, wish.other.said, known), slots))
     known = known or "a g}" in first.lower()
@@ -586,6 +609,7 @@ def told(wish: Wish) -> str:
     for more in wish.more:
         he = named.IT[more.pronoun][0]
         proud = "I am proud of you" if more.of else "I am so glad that I came along"
+        proud = "It is good to be three" if wish.three else proud
         hug = (
             f'"{proud}," said {more.called}, and {he} gave {slots["h"]} a big hug.'
             if wish.mood != "sad"
@@ -619,7 +643,11 @@ def brief(wish: Wish, count: int) -> str:
     else:
         rest = [begin, *rest]
     rest = [sentence(part) for part in rest[1:]]
-    if wish.more:
+    if wish.three:
+        begin = begin.replace(" and ", ", ", 1).replace(
+            wish.other.said, f"{wish.other.said} and {wish.more[0].said}", 1
+        )
+    elif wish.more:
         begin += f", and {wish.more[0].said} was with them"
     if count == 2 and not known:
         chosen = ["But {a g} helped {him}, and in the end all was well"]
@@ -653,6 +681,8 @@ def sloppy(rng: random.Random, text: str) -> str:
 
 def who_of(rng: random.Random, one: Being) -> str:
     if one.name and not one.of:
+        if not one.trait and rng.random() < 0.14:
+            return f"my {one.noun} {one.name}"
         way = rng.choice(
             (" named {n}", " named {n}", " called {n}", ", {n},", " with the name {n}")
         )
@@ -687,6 +717,11 @@ def request(rng: random.Random, wish: Wish, kept: bool) -> str:
     gift = "gift" in lines
     pair = wish.both and not gift
     hero, other = who_of(rng, wish.hero), who_of(rng, wish.other)
+    third = ""
+    if wish.more:
+        third = who_of(rng, wish.more[0])
+        hero = f"{hero}, {other}"
+        other = third
     who = f"{hero} and {other}" if pair else hero
     who = who.replace(",,", ",")
     place = (
@@ -775,7 +810,7 @@ def request(rng: random.Random, wish: Wish, kept: bool) -> str:
 
 def kept_words(wish: Wish) -> list[str]:
     words = [wish.place, wish.time, *wish.slots.values(), *wish.verbs]
-    for one in (wish.hero, wish.other):
+    for one in (wish.hero, wish.other, *wish.more):
         words += [one.noun, one.trait, one.name]
     return [word for text in words for word in text.split() if "{" not in word]
 
@@ -1055,12 +1090,12 @@ def follow_up(rng: random.Random, wish: Wish) -> list[str]:
             title = f"{sentence(slots['h'])} and {named_}"
             turns += [typed(rng, rng.choice(TITLE)), f'A good title is "{title}".']
         elif way == "who":
-            one = wish.hero.said.replace(" named", ", named") if False else wish.hero
+            one = wish.hero
             name = f"{one.name}, {one.plain}" if one.name else one.plain
+            answer = f"The hero of the story is {name}."
             if wish.both and "gift" not in rows(wish.kind):
-                answer = f"The heroes of the story are {slots['h']} and {slots['g']}."
-            else:
-                answer = f"The hero of the story is {name}."
+                third = [more.called for more in wish.more if wish.three]
+                answer = f"The heroes of the story are {listed([slots['h'], slots['g'], *third])}."
             turns += [typed(rng, rng.choice(WHO)), answer]
         elif way == "helped":
             ask = typed(rng, rng.choice(HELPED), him=slots["him"], h=slots["h"])
@@ -1250,7 +1285,7 @@ def begun(rng: random.Random) -> tuple[str, str, str]:
         kind = {"noun": hero.noun, "a noun": with_article(hero.noun)}
         answer += " " + filled(rng.choice(read_sections(FILE)["of their kind"]), forms | kind)
     if person == "two" and n not in answer:
-        go = go.replace("{N}", n, 1)
+        go = re.sub(r"\{[nN]\}", n, go, count=1)
     answer += " " + filled(go, forms)
     if rng.random() < 0.22:
         text = text.lower() if rng.random() < 0.7 else text.replace(", ", " ")
