@@ -6,21 +6,24 @@ import re
 from assets.demo.recipe.corpus import trait_verse
 
 # Words that sound alike at their end.
-SOUNDS = """slept crept wept | bed instead head bread said | night light bite flight tonight sight
-right might | late eight wait ate plate gate | gone on | eat treat street | me three tea see be sea
-wee bee tree | scared cared prepared |
-hall all fall ball wall small tall | true you through do two blue
-too | tried cried pride wide inside | more four door floor wore store roar snore | day away lay may
-stay hooray say play pay way today | cheer here dear near | frown town down | shine nine fine |
-along song long dong | up cup | noon soon spoon moon | naps perhaps | forgot pot not | spell well
-smell tell | shoes news lose | sing everything spring king string wing | train rain again pen ten
-then | so hello low go no ago snow slow know | dance pants france | twirl whirl | spin chin |
-chair air share | cake lake shake | mats cats hat that | shy by pie sky fly | while smile | brave
-cave wave | bold cold old told rolled | done bun run begun | talk walk chalk | trees bees sneeze
-please | broom room | keep heap sleep steep asleep | many penny | round sound | drank tank bank |
-buzz was | bowl soul | jokes folks spokes | bend end | sad had bad | part heart | love dove above |
-went tent cent | time rhyme | wise skies pies | played shade paid | dream cream | place face |
-shout about without | kind find mind | fast past last passed"""
+SOUNDS = """slept crept wept | bed instead head bread said | night light bite flight tonight
+sight right might | late eight wait ate plate gate | gone on | eat treat street seat
+| me three tea see be sea wee bee tree | scared cared prepared | hall all fall ball
+wall small tall | true you through do two blue too | tried cried pride wide inside |
+more four door floor wore store roar snore | day away lay may stay hooray say play
+pay way today | cheer here dear near | frown town down | shine nine fine | along
+song long dong | up cup | noon soon spoon moon | naps perhaps | forgot pot not |
+spell well smell tell | shoes news lose | sing thing everything spring king string
+wing | train rain again pen ten then | so hello low go no ago snow slow know | dance
+pants france | twirl whirl | spin chin | chair air share | cake lake shake bake ache
+| mats cats hat that | shy by pie sky fly | while smile | brave cave wave | bold
+cold old told rolled | done bun run begun | talk walk chalk | trees bees sneeze
+please | broom room | keep heap sleep steep asleep | many penny | round sound |
+drank tank bank | buzz was | bowl soul | jokes folks spokes | bend end | sad had bad
+| part heart | love dove above | went tent cent | time rhyme | wise skies pies |
+played shade paid | dream cream | place face | shout about without | kind find mind
+| fast past last passed | loud cloud | met wet yet | band land hand | ride side eyed
+| my by | sun fun | weep sleep"""
 GROUPS = [set(group.split()) for group in SOUNDS.split("|")]
 
 
@@ -61,3 +64,18 @@ def test_conversations_take_turns() -> None:
         assert not any(re.search(r"[{}|\[\]]", turn["content"]) for turn in talk)
         kept = trait_verse.sample(random.Random(seed), True)
         assert kept != talk
+
+
+def test_two_that_are_named_are_in_the_verse() -> None:
+    for form in trait_verse.pairs()["limerick"]:
+        a, b, c, d, e = form.split(" / ")
+        assert rhyme(a, b) and rhyme(a, e) and rhyme(c, d), form
+    for form in trait_verse.pairs()["four"]:
+        a, b, c, d = form.split(" / ")
+        assert rhyme(a, b) and rhyme(c, d), form
+    for seed in range(100):
+        talk = trait_verse.about_two(random.Random(seed), False)
+        for verse in talk[1::2]:
+            assert verse["content"].count("\n") in (3, 4)
+            for name in re.findall(r"(?:named|called) ([A-Z]\w+)", talk[0]["content"]):
+                assert name in verse["content"]

@@ -162,6 +162,27 @@ def plurals() -> dict[str, str]:
     return found
 
 
+@cache
+def sounds() -> dict[str, str]:
+    found = {}
+    for name, verb, sound in wordplay.SOUNDS:
+        found[with_article(name)] = f"{sentence(with_article(name))} {verb}. It says {sound}."
+    return found
+
+
+@cache
+def babies() -> dict[str, str]:
+    found = {}
+    for name, young in wordplay.BABIES.items():
+        text = f"A baby {name} is called {with_article(young)}."
+        if name in wordplay.HOMES:
+            text += (
+                f" {sentence(with_article(name))} lives in {with_article(wordplay.HOMES[name])}."
+            )
+        found[name] = text
+    return found
+
+
 # What is asked, with the things and answers, and how often.
 FRAMES: tuple[tuple[Callable[[], dict[str, str]], float, tuple[str, ...]], ...] = (
     (
@@ -238,6 +259,16 @@ FRAMES: tuple[tuple[Callable[[], dict[str, str]], float, tuple[str, ...]], ...] 
             "the plural of {x}",
             "how do you write the plural of {x}",
         ),
+    ),
+    (
+        sounds,
+        4,
+        ("what sound does {x} make", "which sound does {x} make", "what does {x} say"),
+    ),
+    (
+        babies,
+        3,
+        ("what is a baby {x} called", "what do you call a baby {x}", "name of a baby {x}"),
     ),
     (
         foods,

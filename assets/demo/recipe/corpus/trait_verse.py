@@ -73,6 +73,16 @@ THEN = {
 }  # fmt: skip
 OTHER = ("now about {who}", "and one about {who}", "the same about {who}", "now {who}",
          "one about {who} please", "and {who}?", "another one, about {who}")  # fmt: skip
+MORE = (
+    "another one",
+    "another one please",
+    "one more",
+    "a different one",
+    "again, another one",
+    "Another one about them, please.",
+    "more",
+    "write another",
+)
 ABOUT = ("who is it about?", "what is it about", "what was it about?", "who is that about")
 # Whom somebody writes a verse about, besides the heroes of stories.
 PEOPLE = (
@@ -105,6 +115,8 @@ def traits() -> tuple[Trait, ...]:
     for block in re.split(r"^# (?=\w+$)", text, flags=re.MULTILINE)[1:]:
         name, *lines = block.strip().splitlines()
         parts = dict(line.split(": ", 1) for line in lines if line)
+        if name == "pairs":
+            continue
         section = parts.get("list", "")
         pool = tuple(section[1:].split(", ")) if section.startswith("=") else ()
         found.append(
@@ -119,6 +131,16 @@ def traits() -> tuple[Trait, ...]:
             )
         )
     return tuple(found)
+
+
+@cache
+def pairs() -> dict[str, tuple[str, ...]]:
+    """Limericks and four lines about any two."""
+    lines = FILE.read_text(encoding="utf-8").partition("# pairs\n")[2].splitlines()
+    return {
+        shape: tuple(line[3:] for line in lines if line.startswith(f"{key}: "))
+        for shape, key in (("limerick", "l"), ("four", "q"))
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +188,39 @@ def told(trait: Trait, who: Subject, shape: str, y: str) -> str:
     return "\n".join(sentence(line) for line in lines[: 2 if shape == "two" else 5])
 
 
+def of_two(one: Subject, other: Subject, form: str, lines: int) -> str:
+    """A verse about two."""
+    slots = {"a x": one.said, "a z": other.said, "h": one.called, "g": other.called}
+    return "\n".join(sentence(line) for line in filled(form, slots).split(" / ")[:lines])
+
+
+def about_two(rng: random.Random, held_out: bool) -> Conversation:
+    """A request for verse about two, the verse, and sometimes another one."""
+    while True:
+        one, other = subject(rng), subject(rng)
+        apart = (
+            (one.noun != other.noun
+            and one.called[:1] != other.called[0])
+            or one.called[:4] in ("the ", "your")
+        )
+        if (
+            apart
+            and one.called != other.called
+            and (held_out == verse.reserved(f"{one.noun}/{other.noun}"))
+        ):
+            break
+    shape = rng.choice(("limerick", "four", "four"))
+    forms = list(pairs()[shape])
+    rng.shuffle(forms)
+    text = typed(rng, rng.choice(FORMS[shape]), {"who": f"{one.asked} and {other.asked}"})
+    lines = 5 if shape == "limerick" else 4
+    keep = (*one.asked.split(), *other.asked.split())
+    turns = [typed_with(rng, text, *keep), of_two(one, other, forms[0], lines)]
+    if rng.random() < 0.3:
+        turns += [rng.choice(MORE), of_two(one, other, forms[1], lines)]
+    return chat(*turns)
+
+
 def haiku_line(called: str) -> str:
     """The first line, of five syllables as far as that can be."""
     left = 5 - verse.syllables(called)
@@ -204,6 +259,8 @@ def typed(rng: random.Random, form: str, words: Mapping[str, str]) -> str:
 
 def sample(rng: random.Random, held_out: bool = False) -> Conversation:
     """A request for verse about somebody with a trait, the verse, and often another one."""
+    if rng.random() < 0.14:
+        return about_two(rng, held_out)
     while True:
         shape = rng.choices(tuple(SHAPES), tuple(SHAPES.values()))[0]
         trait, y = drawn(rng, shape)
