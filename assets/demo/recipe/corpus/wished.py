@@ -246,6 +246,14 @@ LOOSE = (
     "{a} in which {things} [appear|come up|occur]",
     "[make|write] {a} from these words: {things}",
     "{things}. {a}!",
+    "[can you|could you|please] [write|tell me|make up] {a}? it should have {things} in it",
+    "I want {a}. in it there should be {things}",
+    "[there is|there was|there are] {things}. [make|write|tell] {a} about it",
+    "{a} please, with {things}",
+    "{a} that has {things} in it",
+    "put {things} into {a}",
+    "{things} - what {k} can you make of that?",
+    "the {k} should be about {things}",
 )
 
 HUGE = (
@@ -1087,7 +1095,11 @@ def follow_up(rng: random.Random, wish: Wish) -> list[str]:
             turns += [typed(rng, rng.choice(OTHER)), f"Here is another ending: {ending}"]
         elif way == "title":
             named_ = filled(rows(wish.kind)["name"][0], slots)
-            title = f"{sentence(slots['h'])} and {named_}"
+            words = f"{slots['h']} and {named_}".split()
+            small = ("a", "an", "and", "the", "of", "in", "on", "to", "his", "her", "its", "who")
+            title = " ".join(
+                word if word in small and at else sentence(word) for at, word in enumerate(words)
+            )
             turns += [typed(rng, rng.choice(TITLE)), f'A good title is "{title}".']
         elif way == "who":
             one = wish.hero
