@@ -6,24 +6,28 @@ import re
 from assets.demo.recipe.corpus import trait_verse
 
 # Words that sound alike at their end.
-SOUNDS = """slept crept wept | bed instead head bread said | night light bite flight tonight
-sight right might | late eight wait ate plate gate | gone on | eat treat street seat
-| me three tea see be sea wee bee tree | scared cared prepared | hall all fall ball
-wall small tall | true you through do two blue too | tried cried pride wide inside |
-more four door floor wore store roar snore | day away lay may stay hooray say play
-pay way today | cheer here dear near | frown town down | shine nine fine | along
-song long dong | up cup | noon soon spoon moon | naps perhaps | forgot pot not |
-spell well smell tell | shoes news lose | sing thing everything spring king string
-wing | train rain again pen ten then | so hello low go no ago snow slow know | dance
-pants france | twirl whirl | spin chin | chair air share | cake lake shake bake ache
-| mats cats hat that | shy by pie sky fly | while smile | brave cave wave | bold
-cold old told rolled | done bun run begun | talk walk chalk | trees bees sneeze
-please | broom room | keep heap sleep steep asleep | many penny | round sound |
-drank tank bank | buzz was | bowl soul | jokes folks spokes | bend end | sad had bad
-| part heart | love dove above | went tent cent | time rhyme | wise skies pies |
-played shade paid | dream cream | place face | shout about without | kind find mind
-| fast past last passed | loud cloud | met wet yet | band land hand | ride side eyed
-| my by | sun fun | weep sleep"""
+SOUNDS = """crept slept wept | ate eight gate late plate wait | gone on | eat seat street treat
+| be bee me pea sea see tea three tree wee | cared prepared scared | cried inside pride
+tried wide | away day hay hooray lay may pay play say stay today way | cheer dear here
+near | down frown town | fine nine shine | along dong long song | cup up | naps
+perhaps | forgot not pot | smell spell tell well | lose news shoes | everything king
+sing spring string thing wing | again pen rain ten then train | dance france pants |
+twirl whirl | chin spin | cats hat mats that | smile while | brave cave wave | bold
+cold old rolled told | begun bun done run | chalk talk walk | bees please sneeze
+trees | many penny | bank drank tank | buzz was | bowl soul | folks jokes spokes |
+bend end | heart part | above dove love | cent tent went | rhyme time | pies skies
+wise | paid played shade | cream dream | face place | find kind mind | band hand
+land | eyed ride side | fun sun | bow cow somehow | boom broom room | sill still |
+banks thanks | ask cask flask | bag wag | bored roared snored | bad glad had sad |
+seek week | alone stone | boss cross moss | ache awake bake cake lake sake shake |
+moon noon soon spoon tune | drift gift lift | fail whale | foot put soot | dry why |
+dress mess | around found round sound | code road | fast last passed past | book
+cook hook | page rage | frost lost tossed | bed bread head instead red said shed | about
+out shout without | met wet yet | asleep deep heap keep peep sleep steep weep | nice
+twice | cloud crowd loud | door floor four more roar snore store wore | bite flight
+fright light might night right sight tonight | air bear chair share | by fly high my
+pie shy sky | all ball fall hall small tall wall | ago go grow hello know low no row
+slow snow so | blew blue do glue shoe through too true two you"""
 GROUPS = [set(group.split()) for group in SOUNDS.split("|")]
 
 

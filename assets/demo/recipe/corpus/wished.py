@@ -1204,6 +1204,15 @@ def begins() -> tuple[str, ...]:
 
 def begun(rng: random.Random) -> tuple[str, str, str]:
     """A beginning, how it goes on from where it stops, and what may be kept back."""
+    text, answer, key, _ = gone_on(rng)
+    return text, answer, key
+
+
+AFTERWARDS = (*NEXT[:-2], "and what happened then?", "go on please", "more", "what next")
+
+
+def gone_on(rng: random.Random) -> tuple[str, str, str, list[str]]:
+    """`begun`, and what is asked then."""
     section = rng.choice(begins())
     lines = rows(section)
     vp, event, go = lines["vp"][0], lines["event"][0], rng.choice(lines["go"])
@@ -1219,15 +1228,14 @@ def begun(rng: random.Random) -> tuple[str, str, str]:
         if hero.name:
             a += rng.choice((" named ", " named ", " called ")) + hero.name
         head = rng.choice(BEGUN).replace("{a}", a)
-        head += (
-            rng.choice((f" who lived {place}", f" {place}", f" who lived {place}")) if place else ""
-        )
+        lived = f" {place}" if " lived " in head else f" who lived {place}"
+        head += rng.choice((lived, f" {place}", lived)) if place else ""
         key = f"{hero.noun}/{hero.name}"
         forms = {"n": n, "he": he, "him": him, "his": his, "was": "was", "do": "does", "had": "had"}
     elif person == "two":
         one, other = being(rng, named_=1.0), being(rng, named_=1.0)
         if clashes(one, other):
-            return begun(rng)
+            return gone_on(rng)
         head = f"Once upon a time there were two friends named {one.name} and {other.name}"
         head += f" who lived {place}" if place else ""
         n, key = f"{one.name} and {other.name}", f"{one.name}/{other.name}"
@@ -1301,15 +1309,32 @@ def begun(rng: random.Random) -> tuple[str, str, str]:
     answer += " " + filled(go, forms)
     if rng.random() < 0.22:
         text = text.lower() if rng.random() < 0.7 else text.replace(", ", " ")
-    return re.sub(r"\bi\b", "I", text) if rng.random() < 0.7 else text, answer, key
+    more: list[str] = []
+    if rng.random() < 0.4:
+        names = {"him2": "me", "He2": "I"}
+        if person in ("he", "two"):
+            names = {"him2": forms["him"], "He2": sentence(he)}
+        pool = read_sections(FILE)["after begun"]
+        pool = [x for x in pool if "2}" not in x or person in ("he", "two")]
+        after = filled(rng.choice(pool), forms | names)
+        more += [typed(rng, rng.choice(AFTERWARDS)), after]
+        if rng.random() < 0.3:
+            more += [typed(rng, rng.choice(AFTERWARDS)), "And that is the end of the story."]
+    elif person == "he" and rng.random() < 0.3:
+        name = f"{hero.name}, {hero.plain}" if hero.name else hero.plain
+        more += [typed(rng, rng.choice(WHO)), f"The hero of the story is {name}."]
+    elif place and rng.random() < 0.3:
+        more += [typed(rng, rng.choice(PLACE)), f"The story takes place {place}."]
+    text = re.sub(r"\bi\b", "I", text) if rng.random() < 0.7 else text
+    return text, answer, key, more
 
 
 def sample(rng: random.Random, held_out: bool = False) -> Conversation:
     """A request in which much is named, the story, and often what is asked next."""
     while rng.random() < 0.2:
-        text, answer, key = begun(rng)
+        text, answer, key, more = gone_on(rng)
         if held_out == is_reserved(key):
-            return chat(text, answer)
+            return chat(text, answer, *more)
     while True:
         wish = drawn(rng)
         kept = held_out and rng.random() < 0.1
