@@ -198,11 +198,9 @@ def about_two(rng: random.Random, held_out: bool) -> Conversation:
     """A request for verse about two, the verse, and sometimes another one."""
     while True:
         one, other = subject(rng), subject(rng)
-        apart = (
-            (one.noun != other.noun
-            and one.called[:1] != other.called[0])
-            or one.called[:4] in ("the ", "your")
-        )
+        apart = (one.noun != other.noun and one.called[:1] != other.called[0]) or one.called[
+            :4
+        ] in ("the ", "your")
         if (
             apart
             and one.called != other.called
