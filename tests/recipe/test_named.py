@@ -28,6 +28,8 @@ def told(count: int) -> list[tuple[str, Wish, str]]:
 def test_a_story_names_what_the_request_names() -> None:
     for request, wish, story in told(1500):
         asked, answer = request.lower(), story.lower()
+        if wish.goes_on:  # what the beginning has named already
+            answer = f"{asked} {answer}"
         named_there = [wish.name, wish.place, wish.child]
         named_there += [wish.words.get(slot, "") for slot in ("x", "v", "t", "y", "xs")]
         named_there += ["" if wish.own_hero else wish.hero.split()[-1]]
@@ -87,6 +89,9 @@ def test_a_story_goes_on_from_the_beginning_that_is_given() -> None:
         if wish.begin:
             begun = re.search(rf"{wish.begin} [^.\"]*", request, re.IGNORECASE)
             first = SENTENCE.split(story)[0].rstrip(".").lower()
+            if wish.goes_on:
+                assert wish.begin.lower() not in story.lower(), (request, story)
+                continue
             assert begun and first in begun[0].lower().replace(" - ", " "), (request, story)
             checked += 1
     assert checked > 50

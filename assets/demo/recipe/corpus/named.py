@@ -118,6 +118,8 @@ TYPOS = {
     "limerick": ("limmerick", "limerik"), "haiku": ("hiaku", "haiko"), "short": ("shrot", "shor"),
 }  # fmt: skip
 TYPED_WRONG = 0.06
+# After such words a story goes on and does not say its beginning again.
+GOES_ON = re.compile(r"continue|go on|goes on|finish|next|and then|your turn|the rest")
 
 
 @dataclass(slots=True)
@@ -157,6 +159,7 @@ class Wish:
     own_hero: bool = False  # no hero is named
     spotted: bool = False  # where it is found is named
     begun: bool = False  # the beginning says what the hero is like
+    goes_on: bool = False  # the story is told from where the beginning stops
 
 
 def _templates(lines: list[str]) -> list[tuple[bool, Template]]:
@@ -389,6 +392,7 @@ def _opening(rng: random.Random, wish: Wish, one: Skeleton, c: Context) -> str:
     who = c["two"] if one.pair else c["a hero"]
     begin = begin.replace(" was", " were") if one.pair else begin
     first = f"{begin} {who}{f' {wish.relative} ' if deeds else ''}{' and '.join(deeds)}."
+    first = "" if wish.goes_on else first
     if one.tail and len(deeds) == (1 if wish.place else 0):
         first += f" {c['h']} {render(compile_template(one.tail), c, rng)}."
     return first
@@ -402,7 +406,8 @@ def tell(rng: random.Random, wish: Wish) -> str:
     if wish.length.isdigit():
         return " ".join(lines)
     if not lines:
-        lines = [_opening(rng, wish, one, c)]
+        lines = [sentence(_opening(rng, wish, one, c).strip())]
+        lines = [line for line in lines if line]
         if wish.trait in traits() and not wish.own_hero and {"any", "place"} & set(one.moods):
             lines.append(render(compile_template(traits()[wish.trait]), c, rng))
         lines += [render(t, c, rng) for more, t in one.full if not more or wish.length == "long"]
@@ -542,6 +547,7 @@ def request(rng: random.Random, reserved_wording: bool) -> tuple[str, Wish, str]
     elif section == "tell" and shape in ("hero", "bare") and rng.random() < 0.25:
         section = "starring" if shape == "hero" else "in it"
     text = form(rng, "named_asks.txt", section, reserved_wording)
+    wish.goes_on = section == "begin" and bool(GOES_ON.search(text))
     exact, story = section == "sentences", "story"
     if exact:
         wish.length = str(rng.choice((3, 3, 3, 4, 5)))

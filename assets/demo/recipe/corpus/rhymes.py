@@ -97,7 +97,7 @@ def _somebody(rng: random.Random) -> tuple[str, str]:
     rhyming = [x for x in endings() if x in named.lexicon()]
     who = rng.choice(rhyming) if way < 0.88 else named.some_hero(rng)
     if rng.random() < 0.2 and who.partition(" ")[0] not in named.SIZED:
-        trait = rng.choice((*named.traits(), *named.nouns("looks")))
+        trait = rng.choice(named.nouns("looks"))  # what one is like is for `trait_verse`
         return with_article(f"{trait} {who}"), _he(who, "")
     return with_article(who), _he(who, "")
 

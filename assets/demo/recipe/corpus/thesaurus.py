@@ -141,7 +141,8 @@ def meant() -> tuple[str, ...]:
     elsewhere = tables.known() | {each.noun for each in definitions.definitions()}
     words = list(rows("words"))
     first, second = words[: words.index("begin")], words[words.index("delicate") :]
-    like = [*first, *second[: second.index("calm") if "calm" in second else 60]]
+    rare = words[words.index("arrogant") :]
+    like = [*first, *second[: second.index("calm") if "calm" in second else 60], *rare]
     return tuple(
         word
         for word in like
