@@ -220,7 +220,7 @@ how large {is} {x} [mostly|usually]
 {b} size
 size of {b}
 how much {is} {x}
-how many [bytes|parameters|tokens] has {b}
+how many parameters has {b}
 """, """
 how big is it
 how large is that
@@ -497,16 +497,21 @@ def wordings() -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
 
 @cache
 def concepts() -> dict[str, Concept]:
-    """Raises ValueError for a kind without wordings, and KeyError for a concept that `brief` does
-    not have."""
+    """Raises ValueError for a kind without wordings, and KeyError for a concept without names that
+    `brief` does not have."""
     found = {}
     for name, lines in read_sections(FORMS / "asked.txt").items():
-        of = brief.concepts()[name]
-        said = {kind: of.said[kind] for kind in FROM_BRIEF if kind in of.said}
-        if "here" in of.said:
-            said["here"] = of.said["here"]
+        names = [line.removeprefix("names: ") for line in lines if line.startswith("names: ")]
+        of = (
+            brief.Concept(name, tuple(names[0].split(" | ")), {}, (), ())
+            if names
+            else brief.concepts()[name]
+        )
+        said = {kind: of.said[kind] for kind in (*FROM_BRIEF, "here") if kind in of.said}
         own = []
         for line in lines:
+            if line.startswith("names: "):
+                continue
             asks, arrow, answer = line.partition(" => ")
             if arrow:
                 forms = asks.split(" / ")
@@ -518,17 +523,17 @@ def concepts() -> dict[str, Concept]:
                 if kind not in KINDS:
                     raise ValueError(f"asked.txt: {name!r} has {kind!r}")
                 said[kind] = answer
-        said["what"] = ""  # what the sources before this one say, see `_answer`
+        said.setdefault("what", "")  # what the other sources say, see `_answer`
         found[name] = Concept(of, said, tuple(own))
     return found
 
 
 def _answer(rng: random.Random, concept: Concept, kind: str, leaning: bool = False) -> str:
     """What is said; it names the concept unless the question leans on what was said."""
-    if kind == "what":
+    if kind == "what" and not concept.said["what"]:
         return brief.full(rng, concept.of)
     said = concept.said[kind]
-    if not leaning and re.match(r"It (?!can\.)", said):
+    if not leaning and re.match(r"It (?!can[.:])", said):
         name = concept.of.name
         return (name if name.startswith(brief.SMALL) else sentence(name)) + said[2:]
     return said
@@ -543,9 +548,13 @@ def _forms(concept: Concept, kind: str, leaning: bool, held_out: bool) -> list[s
     return [form for form in forms if brief.kept(name, form) == held_out]
 
 
+def _many(name: str) -> bool:
+    return brief._is(name) == "are" and re.search("ing heads|export", name) is None
+
+
 def _fits(concept: Concept, kind: str, form: str) -> bool:
     name, said = concept.of.name, concept.said[kind]
-    if kind in ("typical", "choose") and brief._is(name) == "are":
+    if kind in ("typical", "choose") and _many(name):
         return not re.search(r"(typical|good|ideal|usual|best|what|which) \{b\}", form)
     if kind == "typical":
         return name in VALUES or re.search(r"a typical|(what|which|usual) \{b\}", form) is None
@@ -570,7 +579,7 @@ def _fits(concept: Concept, kind: str, form: str) -> bool:
 def _text(rng: random.Random, form: str, concept: Concept) -> str:
     names = concept.of.names
     name = names[int(len(names) * rng.random() ** 1.7)]
-    many = brief._is(name) == "are"
+    many = _many(name)
     text = " ".join(alternative(rng, form).split())
     if rng.random() < 0.6 and not NO_ARTICLE.search(text):
         text = text.replace("{b}", "{x}")
