@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from assets.demo.recipe.corpus import brief
+from assets.demo.recipe.corpus import brief, compared
 from assets.demo.recipe.corpus.text import (
     FORMS,
     Conversation,
@@ -23,6 +23,7 @@ from assets.demo.recipe.corpus.text import (
     sentence,
     typed_with,
 )
+from assets.demo.recipe.corpus.unknown import plain
 
 TALKS = 0.5  # the share of samples with more than one question
 OWN = 0.12  # the share of questions that only one concept has
@@ -523,6 +524,10 @@ def concepts() -> dict[str, Concept]:
                 if kind not in KINDS:
                     raise ValueError(f"asked.txt: {name!r} has {kind!r}")
                 said[kind] = answer
+        for trait, has, thing, why in compared.traits():  # the words of the other source
+            if thing == name and trait == "change the text":
+                changes = "changes" if has else "does not change"
+                said["changes"] = f"{'Yes' if has else 'No'}, {thing} {changes} the text: {why}."
         said.setdefault("what", "")  # what the other sources say, see `_answer`
         found[name] = Concept(of, said, tuple(own))
     return found
@@ -533,10 +538,20 @@ def _answer(rng: random.Random, concept: Concept, kind: str, leaning: bool = Fal
     if kind == "what" and not concept.said["what"]:
         return brief.full(rng, concept.of)
     said = concept.said[kind]
-    if not leaning and re.match(r"It (?!can[.:])", said):
+    if not leaning and kind not in (*FROM_BRIEF, "here") and re.match(r"It (?!can[.:])", said):
         name = concept.of.name
         return (name if name.startswith(brief.SMALL) else sentence(name)) + said[2:]
     return said
+
+
+@cache
+def _near() -> frozenset[str]:
+    return frozenset(re.sub(r"\b(an?|the) ", "", text) for text in brief._taken())
+
+
+def _taken(text: str) -> bool:
+    """Whether a topic has this question, with or without its articles."""
+    return re.sub(r"\b(an?|the) ", "", plain(text)) in _near()
 
 
 def _forms(concept: Concept, kind: str, leaning: bool, held_out: bool) -> list[str]:
@@ -655,7 +670,7 @@ def _first(rng: random.Random, concept: Concept, held_out: bool) -> tuple[str, s
     if not forms:
         return None
     text = _text(rng, rng.choice(forms), concept)
-    if brief.taken(text):
+    if _taken(text):
         return None
     return kind, typed(rng, text), _answer(rng, concept, kind)
 
@@ -701,7 +716,7 @@ def sample(rng: random.Random, held_out: bool = False) -> Conversation:
         if not forms:
             continue
         text = _text(rng, rng.choice(forms), concept)
-        if not leaning and brief.taken(text):
+        if not leaning and _taken(text):
             continue
         seen.add((concept.of.name, kind))
         texts += [said(rng, text) if leaning else typed(rng, text)]

@@ -125,9 +125,10 @@ FIGURES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]
     ),
 }  # fmt: skip
 
-# {m} is more or less of something, {d} what one does for it, {f} the figure.
+# {m} is more or less of something, {d} what one does for it, {g} doing it, {f} the figure.
 OPEN = (
-    "what does {m} do to {f}", "what happens to {f} with {m}", "how does {m} affect {f}",
+    "what does {m} do to {f}", "what does {g} do to {f}", "how does {g} [affect|change] {f}",
+    "what happens to {f} with {m}", "how does {m} affect {f}",
     "what happens to {f} if i {d}", "what effect does {m} have on {f}", "{m}: what about {f}",
     "how does {f} change if i {d}", "if i {d}, what happens to {f}", "{f} when i {d}",
     "does {m} change {f}, and [how|which way|in which direction]", "what is {f} like with {m}",
@@ -137,18 +138,21 @@ OPEN = (
     "should i {d}? [i care about|it is about] {f}", "is {f} [up or down|higher or lower] with {m}",
 )  # fmt: skip
 ASK_UP = (
-    "does {m} [raise|increase] {f}", "is {f} higher with {m}", "will {f} go up if i {d}",
+    "does {m} [raise|increase] {f}", "is {f} higher with {m}", "does {g} [raise|increase] {f}",
+    "will {f} go up if i {d}",
     "does {f} rise when i {d}", "{m} [raises|increases] {f}, right",
     "is it true that {m} raises {f}", "can i raise {f} if i {d}",
     "{m} = higher {n}, [true|correct]",
 )  # fmt: skip
 ASK_DOWN = (
-    "does {m} [lower|reduce|decrease] {f}", "is {f} lower with {m}", "will {f} go down if i {d}",
+    "does {m} [lower|reduce|decrease] {f}", "is {f} lower with {m}", "does {g} [lower|reduce] {f}",
+    "will {f} go down if i {d}",
     "does {f} fall when i {d}", "{m} [lowers|reduces] {f}, right",
     "is it true that {m} lowers {f}", "can i lower {f} if i {d}", "{m} = lower {n}, [true|correct]",
 )  # fmt: skip
 ASK_ANY = (
-    "does {m} change {f}", "does {m} [affect|influence] {f}", "is {f} [changed|affected] by {m}",
+    "does {m} change {f}", "does {m} [affect|influence] {f}", "does {g} change {f}",
+    "is {f} [changed|affected] by {m}",
     "does {f} depend on {t}", "will {f} change if i {d}", "has {t} anything to do with {f}",
     "does {t} matter for {f}",
 )  # fmt: skip
@@ -157,7 +161,8 @@ PLAIN = (
     "{p} if i {d}, [is that right|true|correct]", "with {m} {p}, yes or no",
     "is it true that {p} with {m}", "i heard that {p} with {m}", "would you say {p} with {m}",
     "my colleague says that {p} when i {d}", "is it correct that {p} if i {d}",
-    "{m} means that {p}, or not", "do you agree that {p} with {m}",
+    "does {g} mean that {p}", "when {g}, {p}, [right|true]", "is it right that {g} means {p}",
+    "{g} means that {p}, or not", "{m} means that {p}, or not", "do you agree that {p} with {m}",
 )  # fmt: skip
 WHY = (
     "why does {m} {v} {f}", "why is {f} {c} with {m}", "{m} {v}s {f}, why",
@@ -231,21 +236,33 @@ def _kept(*parts: str) -> bool:
     return zlib.crc32("/".join(parts).encode()) % 14 == 0
 
 
+DOUBLED = ("set", "put", "let", "get", "run", "distil")
+
+
+def doing(does: str) -> str:
+    """`raising the temperature` for `raise the temperature`."""
+    verb, _, rest = does.partition(" ")
+    stem = verb + verb[-1] if verb in DOUBLED else verb.removesuffix("e")
+    return f"{stem}ing {rest}"
+
+
 def _filled(rng: random.Random, form: str, effect: Effect, name: str) -> str:
     figure, others, *_ = FIGURES[effect.figure]
     of = figure if rng.random() < 0.6 else rng.choice(others)
     bare = re.sub(r"^the ", "", figure)
     thing = re.sub(r"^(more|less|fewer|an?) ", "", effect.thing)
-    words = {"m": name, "d": rng.choice(effect.does), "f": of, "n": bare, "t": thing}
+    does = rng.choice(effect.does)
+    words = {"m": name, "d": does, "g": doing(does), "f": of, "n": bare, "t": thing}
+    form = " ".join(alternative(rng, form).split())
     for key, word in words.items():
         form = form.replace(f"{{{key}}}", word)
     if plural(name):
         form = re.sub(rf"^does {re.escape(name)}", f"do {name}", form)
         form = re.sub(
-            rf"{re.escape(name)} (raise|lower|increase|reduce|mean)s", rf"{name} \1", form
+            rf"{re.escape(name)} (raise|lower|increase|reduce|mean)s\b", rf"{name} \1", form
         )
         form = form.replace(f"does {name}", f"do {name}")
-    return " ".join(alternative(rng, form).split())
+    return form
 
 
 def opened(rng: random.Random, effect: Effect, name: str) -> tuple[str, str]:
