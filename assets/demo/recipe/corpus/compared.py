@@ -88,6 +88,28 @@ TRAITS: dict[str, tuple[tuple[str, ...], str, str]] = {
          "does {x} work offline",
          "is the internet needed for {x}", "does {x} go online"),
         "needs the internet", "needs no internet"),
+    "need a GPU": (
+        ("does {x} need a GPU", "do i need a GPU for {x}", "is a graphics card needed for {x}",
+         "must i have a GPU for {x}", "{x}: GPU needed", "does {x} require a graphics card"),
+        "needs a GPU", "needs no GPU"),
+    "work with every model": (
+        ("does {x} work with every model", "does {x} work with any model",
+         "can i use {x} with every llm", "is {x} possible with all models",
+         "{x} with any model, possible", "does {x} fit every model"),
+        "works with every model", "does not work with every model"),
+    "take extra memory": (
+        ("does {x} take extra memory", "does {x} need more memory", "does {x} cost memory",
+         "is extra memory needed for {x}", "do i need more RAM for {x}"),
+        "takes extra memory", "takes hardly any extra memory"),
+    "have weights of its own": (
+        ("does {x} have weights of its own", "does {x} have its own weights",
+         "does {x} have parameters", "are there weights in {x}", "is {x} made of weights"),
+        "has weights of its own", "has no weights of its own"),
+    "guess several places at once": (
+        ("does {x} guess several places at once", "does {x} guess all tokens at once",
+         "does {x} draft in one step", "are the guesses of {x} made at the same time",
+         "does {x} make its guesses in parallel"),
+        "guesses several places at once", "does not guess several places at once"),
     "make the answer faster": (
         ("does {x} make the answer faster", "does {x} speed things up", "is it faster with {x}",
          "does {x} help the speed", "does {x} bring more tokens per second"),
@@ -198,7 +220,13 @@ def expand(rng: random.Random, held_out: bool) -> list[tuple[str, str, tuple[str
 
 
 def sentence_of(text: str) -> str:
-    return text if text.startswith(("vLLM", "specchat", "llama.cpp", "int8")) else sentence(text)
+    return (
+        text
+        if text.startswith(
+            ("vLLM", "specchat", "llama.cpp", "int8", "heads ", "--", "α", "τ", "γ", "tok/s")
+        )
+        else sentence(text)
+    )
 
 
 def sample(rng: random.Random, held_out: bool = False) -> Conversation:

@@ -973,9 +973,10 @@ def job_topics() -> list[Topic]:
 
 def calendar_topics() -> list[Topic]:
     made = []
-    for kind, names in (("day", DAYS), ("month", MONTHS)):
+    for kind, names, big in (("day", DAYS, "week"), ("month", MONTHS, "year")):
         for i, name in enumerate(names):
             before, after = names[i - 1], names[(i + 1) % len(names)]
+            nth, last = ORDER[(i + 1) % len(names)], ORDER[(i - 1) % len(names)]
             made.append(topic(
                 f"after {name}",
                 f"""Which {kind} comes after {name}?
@@ -984,7 +985,7 @@ def calendar_topics() -> list[Topic]:
                 Tell me the {kind} after {name}.""",
                 f"""What is the next {kind} after {name}?
                 What follows {name}?""",
-                f"After {name} comes {after}.",
+                f"After {name} comes {after}, the {nth} {kind} of the {big}.",
             ))  # fmt: skip
             made.append(topic(
                 f"before {name}",
@@ -994,7 +995,7 @@ def calendar_topics() -> list[Topic]:
                 Tell me the {kind} before {name}.""",
                 f"""What is the {kind} before {name}?
                 After which {kind} comes {name}?""",
-                f"Before {name} comes {before}.",
+                f"Before {name} comes {before}, the {last} {kind} of the {big}.",
             ))  # fmt: skip
     for i, name in enumerate(MONTHS):
         days = 30 if name in ("April", "June", "September", "November") else 31

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 
+from assets.demo.recipe.corpus import personal
 from assets.demo.recipe.corpus.school import Asked, Kinds
 from assets.demo.recipe.corpus.text import Conversation, alternative, chat, mostly_first, sentence
 
@@ -205,11 +206,19 @@ ASK_OWN = (
     "do you have an idea what my {x} is", "did i tell you my {x}", "can you say what my {x} is",
     "i wonder if you know my {x}", "any idea what my {x} is",
 )  # fmt: skip
-UNTOLD = (
-    "No, I do not know your {x}. You have not told me. If you tell me, I can keep it in mind in "
-    "this conversation.",
-    "No. You have not told me your {x}, so I cannot know it.",
-)
+
+
+def not_told(x: str) -> str:
+    """What `personal` says of it, too."""
+    for fact in personal.FACTS:
+        if x in (fact.key, fact.untold.removeprefix("your ")) or x == f"favorite {fact.key}":
+            return (
+                f"I cannot know {fact.untold}, because you have not told me. "
+                f'Say "{fact.example}", and I will remember it in this conversation.'
+            )
+    return (
+        f"I cannot know your {x}, because you have not told me, and I see only what you type here."
+    )
 
 
 def untold(rng: random.Random) -> Asked:
@@ -220,9 +229,7 @@ def untold(rng: random.Random) -> Asked:
         question = sentence(question)
     if not question.lower().startswith(("tell", "guess", "say")) and rng.random() < 0.6:
         question += "?"
-    return Asked(
-        question.lower().rstrip("?"), question, mostly_first(rng, UNTOLD).format(x=x), (x,)
-    )
+    return Asked(question.lower().rstrip("?"), question, not_told(x), (x,))
 
 
 KINDS = Kinds({stops: 3, keys: 3, pictures: 3, languages: 9, untold: 7})
