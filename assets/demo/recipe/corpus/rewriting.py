@@ -844,7 +844,11 @@ def tense(rng: random.Random) -> Job:
     return Job("present", then, now) if now != then else tense(rng)
 
 
-STATES = ("be", "like", "love", "hate", "want", "need", "have", "believe", "understand", "miss")
+STATES = (
+    "be", "like", "love", "hate", "want", "need", "have", "believe", "understand", "miss", "own",
+    "know", "belong", "seem", "mean", "prefer", "agree", "disagree", "sound", "trust", "fear",
+    "respect", "admire", "regret", "suspect", "recognise", "notice", "smell", "taste", "become",
+)  # fmt: skip
 
 
 def _doing(rng: random.Random, fits: str = "", when: str = "any") -> Clause:
@@ -1138,7 +1142,7 @@ def itemize(rng: random.Random) -> Job:
         one = clause(rng, 3)
         if any(verb in STATES for verb, _ in one.doing):
             return itemize(rng)
-        parts = [f"{v} {r}" for (v, _), r in zip(one.doing, one.of("I", "I").rests(), strict=True)]
+        parts = [f"{v} {r}".strip() for (v, _), r in zip(one.doing, one.of("I", "I").rests(), strict=True)]
         text = f"I have to {listed(parts)}."
         return Job("itemize", text, "\n".join(f"- {part}" for part in parts))
     pool = [*daily.FOOD, *daily.FOOD, *(plural_of(thing) for thing in daily.THINGS)]

@@ -76,7 +76,7 @@ def ing(verb: str) -> str:
         return f"{verb}{verb[-1]}ing"
     if verb.endswith("ie"):
         return verb[:-2] + "ying"
-    drop = verb.endswith("e") and not verb.endswith(("ee", "be"))
+    drop = verb.endswith("e") and not verb.endswith("ee") and verb != "be"
     return (verb[:-1] if drop else verb) + "ing"
 
 
