@@ -1,5 +1,6 @@
-"""Exact copies of anything: words of all the answers in any order, orders, codes, addresses, e-mails,
-mistakes, lists; and the same words in capitals, in another order, numbered, or one for another.
+"""Exact copies of anything: words of all the answers in any order, orders, codes, addresses,
+e-mails, mistakes, lists; and the same words in capitals, in another order, numbered, or one for
+another.
 
 The texts of `copying.py` are mostly sentences, so that a model may guess the next word. Here hardly
 a word follows from the one before: what comes next stands only in the question. Each answer is made
@@ -96,7 +97,9 @@ def code(rng: random.Random) -> str:
         lambda: f"{rng.choice(lexicon())}-{rng.choice(lexicon())}-{digits(rng, 2)}",
         lambda: f"{digits(rng, 4)} {digits(rng, 4)} {digits(rng, 4)}",
         lambda: "".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=rng.randint(2, 9))),
-        lambda: f"{letters(rng, 1)}{digits(rng, 1)}{letters(rng, 1)} {digits(rng, 1)}{letters(rng, 2)}",
+        lambda: (
+            f"{letters(rng, 1)}{digits(rng, 1)}{letters(rng, 1)} {digits(rng, 1)}{letters(rng, 2)}"
+        ),
         lambda: "".join(rng.choices("01", k=rng.randint(4, 12))),
     )
     return rng.choice(ways)()
@@ -113,15 +116,25 @@ def contact(rng: random.Random) -> str:
     street += rng.choice((" Street", " Road", " Lane", " Avenue", " Square", " Close"))
     code_ = f"{letters(rng, 2)}{rng.randint(1, 19)} {rng.randint(1, 9)}{letters(rng, 2)}"
     ways = (
-        f"{low}.{last.lower()}@{host}.{end}", f"{low}{rng.randrange(100)}@{host}.{end}",
-        f"{place}@{host}.{end}", f"www.{place}.{end}", f"https://{host}.{end}/{place}",
+        f"{low}.{last.lower()}@{host}.{end}",
+        f"{low}{rng.randrange(100)}@{host}.{end}",
+        f"{place}@{host}.{end}",
+        f"www.{place}.{end}",
+        f"https://{host}.{end}/{place}",
         f"https://{host}.{end}/{place}/{rng.choice(lexicon())}?id={rng.randrange(1000)}",
-        f"@{low}_{place}", f"#{place}{rng.choice(lexicon())}", f"+{rng.randint(1, 99)} {digits(rng, 3)} {digits(rng, 6)}",
-        f"0{digits(rng, 4)} {digits(rng, 6)}", f"({digits(rng, 3)}) 555-{digits(rng, 4)}",
-        street, f"{first} {last}, {street}, {rng.choice(subjects.CITIES)}",
-        f"{street}, {rng.choice(subjects.CITIES)} {code_}", f"{first} {last}\n{street}\n{rng.choice(subjects.CITIES)} {code_}",
-        f"/home/{low}/{place}.txt", f"C:\\{place}\\{rng.choice(lexicon())}.doc", f"{place}.{rng.choice(('py', 'md', 'csv', 'pdf', 'json'))}",
-    )  # fmt: skip
+        f"@{low}_{place}",
+        f"#{place}{rng.choice(lexicon())}",
+        f"+{rng.randint(1, 99)} {digits(rng, 3)} {digits(rng, 6)}",
+        f"0{digits(rng, 4)} {digits(rng, 6)}",
+        f"({digits(rng, 3)}) 555-{digits(rng, 4)}",
+        street,
+        f"{first} {last}, {street}, {rng.choice(subjects.CITIES)}",
+        f"{street}, {rng.choice(subjects.CITIES)} {code_}",
+        f"{first} {last}\n{street}\n{rng.choice(subjects.CITIES)} {code_}",
+        f"/home/{low}/{place}.txt",
+        f"C:\\{place}\\{rng.choice(lexicon())}.doc",
+        f"{place}.{rng.choice(('py', 'md', 'csv', 'pdf', 'json'))}",
+    )
     return rng.choice(ways)
 
 
@@ -129,14 +142,26 @@ def date(rng: random.Random) -> str:
     day, month, year = rng.randint(1, 28), rng.choice(daily.MONTHS), rng.randint(1900, 2040)
     at = daily.MONTHS.index(month) + 1
     hour, minute = rng.randint(0, 23), rng.randrange(60)
-    return rng.choice((
-        f"{day} {month} {year}", f"{month} {day}, {year}", f"{day:02}/{at:02}/{year}", str(year),
-        f"{year}-{at:02}-{day:02}", f"{day}.{at}.{year}", f"{month} {day}", f"{hour}:{minute:02}",
-        f"{hour % 12 + 1}:{minute:02} {rng.choice(('am', 'pm'))}", f"{rng.choice(daily.DAYS)}, {day} {month}",
-        f"{rng.choice(daily.DAYS)} at {hour % 12 + 1}", f"{hour:02}:{minute:02}:{rng.randrange(60):02}",
-    ))  # fmt: skip
+    return rng.choice(
+        (
+            f"{day} {month} {year}",
+            f"{month} {day}, {year}",
+            f"{day:02}/{at:02}/{year}",
+            str(year),
+            f"{year}-{at:02}-{day:02}",
+            f"{day}.{at}.{year}",
+            f"{month} {day}",
+            f"{hour}:{minute:02}",
+            f"{hour % 12 + 1}:{minute:02} {rng.choice(('am', 'pm'))}",
+            f"{rng.choice(daily.DAYS)}, {day} {month}",
+            f"{rng.choice(daily.DAYS)} at {hour % 12 + 1}",
+            f"{hour:02}:{minute:02}:{rng.randrange(60):02}",
+        )
+    )
 
 
+PAPERS = ("order", "ticket", "invoice", "item", "parcel", "case", "ref", "no.")
+UNITS = ("g", "kg", "ml", "cm", "km", "m", "litres", "pieces")
 SIZES = ("S", "M", "L", "XL", "XS", "XXL")
 
 
@@ -146,20 +171,36 @@ def field(rng: random.Random) -> str:
     town = rng.choice(subjects.CITIES)
     one = rng.choice(lexicon())
     ways: tuple[Callable[[], str], ...] = (
-        lambda: f"{one} {code(rng)}", lambda: f"{one} {number(rng)}", lambda: one, lambda: noun,
-        lambda: f"{rng.choice(('order', 'ticket', 'invoice', 'item', 'parcel', 'case', 'ref', 'no.'))} {code(rng)}",
-        lambda: rng.choice(subjects.COLOURS), lambda: f"size {rng.choice(SIZES)}",
-        lambda: f"size {rng.randint(28, 50)}", lambda: f"{rng.choice(lexicon())} to {town}",
-        lambda: f"{rng.randint(2, 40)} x {noun}", lambda: f"{rng.randint(2, 40)} {plural_of(noun)}",
-        lambda: f"{rng.choice(subjects.COLOURS)} {noun}", lambda: f"for {name(rng)}",
-        lambda: f"by {rng.choice(daily.DAYS)}", lambda: f"room {rng.randint(1, 400)}",
-        lambda: f"{rng.choice(('gate', 'seat', 'row', 'floor', 'platform', 'box', 'page'))} {code(rng)}",
-        lambda: number(rng), lambda: date(rng), lambda: town, lambda: name(rng),
-        lambda: f"{name(rng)} {last_name(rng)}", lambda: f"from {town}", lambda: f"not {one}",
+        lambda: f"{one} {code(rng)}",
+        lambda: f"{one} {number(rng)}",
+        lambda: one,
+        lambda: noun,
+        lambda: f"{rng.choice(PAPERS)} {code(rng)}",
+        lambda: rng.choice(subjects.COLOURS),
+        lambda: f"size {rng.choice(SIZES)}",
+        lambda: f"size {rng.randint(28, 50)}",
+        lambda: f"{rng.choice(lexicon())} to {town}",
+        lambda: f"{rng.randint(2, 40)} x {noun}",
+        lambda: f"{rng.randint(2, 40)} {plural_of(noun)}",
+        lambda: f"{rng.choice(subjects.COLOURS)} {noun}",
+        lambda: f"for {name(rng)}",
+        lambda: f"by {rng.choice(daily.DAYS)}",
+        lambda: f"room {rng.randint(1, 400)}",
+        lambda: (
+            f"{rng.choice(('gate', 'seat', 'row', 'floor', 'platform', 'box', 'page'))} {code(rng)}"
+        ),
+        lambda: number(rng),
+        lambda: date(rng),
+        lambda: town,
+        lambda: name(rng),
+        lambda: f"{name(rng)} {last_name(rng)}",
+        lambda: f"from {town}",
+        lambda: f"not {one}",
         lambda: f"{one}: {rng.choice((noun, number(rng), name(rng), rng.choice(lexicon())))}",
-        lambda: f"{rng.randint(1, 900)} {rng.choice(('g', 'kg', 'ml', 'cm', 'km', 'm', 'litres', 'pieces'))}",
-        lambda: f"{rng.choice(daily.ADJECTIVES)} {rng.choice(lexicon())}", lambda: f"qty {rng.randint(1, 99)}",
-    )  # fmt: skip
+        lambda: f"{rng.randint(1, 900)} {rng.choice(UNITS)}",
+        lambda: f"{rng.choice(daily.ADJECTIVES)} {rng.choice(lexicon())}",
+        lambda: f"qty {rng.randint(1, 99)}",
+    )
     return rng.choice(ways)()
 
 
@@ -202,14 +243,37 @@ def marked(rng: random.Random) -> str:
         elif way < 0.72:
             found[at] = rng.choice((number(rng), name(rng), rng.choice("&+=@*/?!")))
         elif way < 0.92:
-            found[at] += rng.choice((",", ",", ".", "!", "?", ";", ":", "...", "!!", "?!", " -", " :)"))
+            found[at] += rng.choice(
+                (",", ",", ".", "!", "?", ";", ":", "...", "!!", "?!", " -", " :)")
+            )
     return " ".join(found)
 
 
-SUMS = ("{a} + {b} = {c}", "({a} - {b}) * {c}", "x = {a}; y = {b}", "f(x) = {a}x + {b}", "{w} != {v}",
-        "{a} < {b} < {c}", "{w}[{a}]", "{w}({v}, {a})", '{{"{w}": {a}}}', "<b>{w}</b>", "{w}={v}&{u}={a}",
-        "{a}:{b}:{c}", "{w}.{v}()", "[{a}, {b}, {c}]", "if {w} > {a}: {v}", "{w}: {v}, {u}: {a}",
-        "** {w} **", "~{w}~", "{w}/{v}/{u}", "{w} -> {v} -> {u}", "-{w} --{v} {a}", "^_^ {w}", ":-) {w} <3")  # fmt: skip
+SUMS = (
+    "{a} + {b} = {c}",
+    "({a} - {b}) * {c}",
+    "x = {a}; y = {b}",
+    "f(x) = {a}x + {b}",
+    "{w} != {v}",
+    "{a} < {b} < {c}",
+    "{w}[{a}]",
+    "{w}({v}, {a})",
+    '{{"{w}": {a}}}',
+    "<b>{w}</b>",
+    "{w}={v}&{u}={a}",
+    "{a}:{b}:{c}",
+    "{w}.{v}()",
+    "[{a}, {b}, {c}]",
+    "if {w} > {a}: {v}",
+    "{w}: {v}, {u}: {a}",
+    "** {w} **",
+    "~{w}~",
+    "{w}/{v}/{u}",
+    "{w} -> {v} -> {u}",
+    "-{w} --{v} {a}",
+    "^_^ {w}",
+    ":-) {w} <3",
+)
 
 
 def formula(rng: random.Random) -> str:
@@ -219,9 +283,25 @@ def formula(rng: random.Random) -> str:
 
 
 ACCENTED = (
-    "café", "naïve", "Zoë", "José", "München", "Köln", "Málaga", "crème brûlée", "São Paulo",
-    "Renée", "Łódź", "Ångström", "señor", "piñata", "über", "déjà vu", "Chloë", "François",
-)  # fmt: skip
+    "café",
+    "naïve",
+    "Zoë",
+    "José",
+    "München",
+    "Köln",
+    "Málaga",
+    "crème brûlée",
+    "São Paulo",
+    "Renée",
+    "Łódź",
+    "Ångström",
+    "señor",
+    "piñata",
+    "über",
+    "déjà vu",
+    "Chloë",
+    "François",
+)
 
 
 def mistaken(rng: random.Random) -> str:
@@ -240,7 +320,9 @@ def mistaken(rng: random.Random) -> str:
 def rows(rng: random.Random) -> str:
     """Some lines: a list, numbered or not."""
     count = rng.randint(2, 6)
-    items = [rng.choice((field, lambda r: " ".join(words(r, 1, 3)), field))(rng) for _ in range(count)]
+    items = [
+        rng.choice((field, lambda r: " ".join(words(r, 1, 3)), field))(rng) for _ in range(count)
+    ]
     way = rng.random()
     if way < 0.3:
         items = [f"{n}. {item}" for n, item in enumerate(items, 1)]
@@ -254,35 +336,96 @@ def rows(rng: random.Random) -> str:
 def message(rng: random.Random) -> str:
     """What somebody sends, with one thing of the kinds above in it."""
     form = rng.choice(MESSAGES)
-    for slot, make in (("{r}", field), ("{k}", code), ("{c}", contact), ("{d}", date), ("{n}", name),
-                       ("{w}", word), ("{x}", number)):  # fmt: skip
+    for slot, make in (
+        ("{r}", field),
+        ("{k}", code),
+        ("{c}", contact),
+        ("{d}", date),
+        ("{n}", name),
+        ("{w}", word),
+        ("{x}", number),
+    ):
         while slot in form:
             form = form.replace(slot, make(rng), 1)
     return form
 
 
 MESSAGES = (
-    "please send {r} to {n}", "call {n} at {d}", "my code is {k}", "the password is {k}",
-    "write to {c} before {d}", "Meeting with {n} on {d}, bring {r}.", "Your order {k} has been shipped.",
-    "{n}: {w} {w} {w}", "Invoice {k}, due on {d}, total {x}", "Flight {k} leaves on {d}.",
-    "Reply to {n} with the word {w}", "{w}! {w}! {w}!", "The {w} of {n} is {w}.", "Dear {n}, {w} {w}. Yours, {n}",
-    "{n} paid {x} for {r}", "Visit {c} for more.", "Password: {k}", "Name: {n}, Code: {k}", "Ticket {k}: {w} {w}",
-    "I live at {c}", "Do not {w} the {w}!", "the {w} is {w} and the {w} is {w}", "{w} means {w}", "who is {n} {w}?",
-    "Room {x}, {d}, {n}", "{d}: {r}", "{n} said: {w} {w}", "{k} {k} {k}", "{x} {w}, {x} {w}", "{w} {x} {w} {x}",
-    "the {w} said {w} to the {w}", "{n} and {n} {w} in {d}", "no {w}, only {w}", "my {w} is called {n}",
-    "Welcome, {n}! Your number is {x}.", "{n} ({x}) - {w}", "Buy {r}, {r} and {r}", "Send {x} to {n}, ref {k}",
-    "Parcel {k} to {c}", "{n}, born {d}, {w}", "I am {n} and I love {w}", "{w} you later, {n}", "what a {w} {w}",
-)  # fmt: skip
+    "please send {r} to {n}",
+    "call {n} at {d}",
+    "my code is {k}",
+    "the password is {k}",
+    "write to {c} before {d}",
+    "Meeting with {n} on {d}, bring {r}.",
+    "Your order {k} has been shipped.",
+    "{n}: {w} {w} {w}",
+    "Invoice {k}, due on {d}, total {x}",
+    "Flight {k} leaves on {d}.",
+    "Reply to {n} with the word {w}",
+    "{w}! {w}! {w}!",
+    "The {w} of {n} is {w}.",
+    "Dear {n}, {w} {w}. Yours, {n}",
+    "{n} paid {x} for {r}",
+    "Visit {c} for more.",
+    "Password: {k}",
+    "Name: {n}, Code: {k}",
+    "Ticket {k}: {w} {w}",
+    "I live at {c}",
+    "Do not {w} the {w}!",
+    "the {w} is {w} and the {w} is {w}",
+    "{w} means {w}",
+    "who is {n} {w}?",
+    "Room {x}, {d}, {n}",
+    "{d}: {r}",
+    "{n} said: {w} {w}",
+    "{k} {k} {k}",
+    "{x} {w}, {x} {w}",
+    "{w} {x} {w} {x}",
+    "the {w} said {w} to the {w}",
+    "{n} and {n} {w} in {d}",
+    "no {w}, only {w}",
+    "my {w} is called {n}",
+    "Welcome, {n}! Your number is {x}.",
+    "{n} ({x}) - {w}",
+    "Buy {r}, {r} and {r}",
+    "Send {x} to {n}, ref {k}",
+    "Parcel {k} to {c}",
+    "{n}, born {d}, {w}",
+    "I am {n} and I love {w}",
+    "{w} you later, {n}",
+    "what a {w} {w}",
+)
 
 
 def anything(rng: random.Random) -> str:
-    makers = (salad, salad, salad, record, record, record, message, message, message, marked, marked,
-              code, contact, date, formula, mistaken, rows, _names)  # fmt: skip
+    makers = (
+        salad,
+        salad,
+        salad,
+        record,
+        record,
+        record,
+        message,
+        message,
+        message,
+        marked,
+        marked,
+        code,
+        contact,
+        date,
+        formula,
+        mistaken,
+        rows,
+        _names,
+    )
     return rng.choice(makers)(rng)
 
 
 def _names(rng: random.Random) -> str:
-    found = [f"{name(rng)} {last_name(rng)}" if rng.random() < 0.5 else name(rng) for _ in range(rng.randint(1, 5))]
+    found = [
+        f"{name(rng)} {last_name(rng)}" if rng.random() < 0.5 else name(rng)
+        for _ in range(rng.randint(1, 5))
+    ]
     return ", ".join(found) if rng.random() < 0.6 else listed(found)
 
 
@@ -429,7 +572,9 @@ def lined(rng: random.Random) -> Job:
 def counted(rng: random.Random) -> Job:
     found = words(rng, 2, 10)
     shown = ", ".join(f"{n} {one}" for n, one in enumerate(found, 1))
-    return Job("count words", " ".join(found), f"{shown}: {len(found)} word{'s' * (len(found) > 1)}.")
+    return Job(
+        "count words", " ".join(found), f"{shown}: {len(found)} word{'s' * (len(found) > 1)}."
+    )
 
 
 def nth(rng: random.Random) -> Job:
@@ -449,8 +594,22 @@ def nth(rng: random.Random) -> Job:
 
 def signs(rng: random.Random) -> Job:
     """Signs for spaces, no signs, no spaces, quotes, brackets, the first letters."""
-    kind = rng.choice(("dashes", "commas", "wordlines", "underscores", "nospaces", "nosigns", "brackets",
-                       "quotes", "square", "semicolons", "twice", "three"))  # fmt: skip
+    kind = rng.choice(
+        (
+            "dashes",
+            "commas",
+            "wordlines",
+            "underscores",
+            "nospaces",
+            "nosigns",
+            "brackets",
+            "quotes",
+            "square",
+            "semicolons",
+            "twice",
+            "three",
+        )
+    )
     found = words(rng, 2, 6)
     text = " ".join(found)
     if kind == "nosigns":
@@ -462,11 +621,17 @@ def signs(rng: random.Random) -> Job:
         text = ", ".join(found)
         return Job(kind, text, "; ".join(found))
     done = {
-        "dashes": "-".join(found), "commas": ", ".join(found), "wordlines": "\n".join(found),
-        "underscores": "_".join(found), "nospaces": "".join(found), "brackets": f"({text})",
-        "quotes": f'"{text}"', "square": f"[{text}]", "twice": f"{text}\n{text}",
+        "dashes": "-".join(found),
+        "commas": ", ".join(found),
+        "wordlines": "\n".join(found),
+        "underscores": "_".join(found),
+        "nospaces": "".join(found),
+        "brackets": f"({text})",
+        "quotes": f'"{text}"',
+        "square": f"[{text}]",
+        "twice": f"{text}\n{text}",
         "three": f"{text}\n{text}\n{text}",
-    }  # fmt: skip
+    }
     return Job(kind, text, done[kind])
 
 
@@ -477,18 +642,90 @@ def initials(rng: random.Random) -> Job:
     return Job("initials", " ".join(found), f"{shown}: {''.join(one[0].upper() for one in found)}.")
 
 
+# Two wishes at once: what is done with the words, and what with the text then.
+FIRSTS = (
+    ("reverse", ("reverse the words", "put the words in the opposite order")),
+    ("replace", ("replace {a} with {b}", "change {a} to {b}", "write {b} instead of {a}")),
+    ("remove", ("leave out {a}", "remove {a}", "delete the word {a}")),
+    ("first", ("take only the first word", "keep only the first word")),
+    ("last", ("take only the last word", "keep only the last word")),
+    ("copy", ("copy this", "repeat this", "write this", "say this")),
+)
+THENS = (
+    ("upper", ("write it in capitals", "put it in capital letters", "make it upper case")),
+    ("twice", ("write it twice", "say it two times", "repeat it twice")),
+    ("quotes", ("put quotation marks around it", "put it in quotes")),
+    ("brackets", ("put it in brackets", "put brackets around it")),
+    ("lines", ("put each word on its own line", "write one word per line")),
+    ("dashes", ("join the words with dashes", "put dashes between the words")),
+    ("stop", ("put a full stop at the end", "end it with a full stop")),
+)
+
+
+def both(rng: random.Random) -> tuple[Job, str]:
+    """Two wishes in one, and the wish itself: `reverse the words and write it in capitals`."""
+    found = words(rng, 3, 6)
+    if len(found) < 3:
+        return both(rng)
+    a, b = rng.choice(found), word(rng)
+    if b in found:
+        return both(rng)
+    (first, say_first), (then, say_then) = rng.choice(FIRSTS), rng.choice(THENS)
+    kept = {
+        "reverse": found[::-1],
+        "replace": [b if one == a else one for one in found],
+        "remove": [one for one in found if one != a],
+        "first": found[:1],
+        "last": found[-1:],
+        "copy": found,
+    }[first]
+    text = " ".join(kept)
+    answer = {
+        "upper": text.upper(),
+        "twice": f"{text}\n{text}",
+        "quotes": f'"{text}"',
+        "brackets": f"({text})",
+        "lines": "\n".join(kept),
+        "dashes": "-".join(kept),
+        "stop": f"{text}.",
+    }[then]
+    one, two = rng.choice(say_first), rng.choice(say_then)
+    between = rng.choice((" and ", " and ", ", then ", " and then ", ", and "))
+    wish = f"{one}{between}{two}".replace("{a}", a).replace("{b}", b)
+    before = rng.random() < 0.75
+    if before and rng.random() < 0.5:
+        wish = sentence(wish)
+    shown = f"{wish}: {' '.join(found)}" if before else f"{' '.join(found)}\n{wish}"
+    return Job("both", shown, answer, a, b, nth=f"{first} {then}"), wish
+
+
 MAKERS: dict[Maker, float] = {
-    repeat: 46, upper: 22, lower: 6, title: 4, capital: 2, replaced: 8, exchanged: 3, removed: 4,
-    added: 4, reversed_: 4, rowed: 5, lined: 3, counted: 3, nth: 4, signs: 6, initials: 2,
-}  # fmt: skip
+    repeat: 46,
+    upper: 22,
+    lower: 6,
+    title: 4,
+    capital: 2,
+    replaced: 8,
+    exchanged: 3,
+    removed: 4,
+    added: 4,
+    reversed_: 4,
+    rowed: 5,
+    lined: 3,
+    counted: 3,
+    nth: 4,
+    signs: 6,
+    initials: 2,
+}
 KINDS, WEIGHTS = tuple(MAKERS), tuple(MAKERS.values())
 GAME = (
-    "[repeat|copy] [everything|all|whatever|what] i [say|type|write|tell you][ from now on| please| exactly|]",
-    "[i say something and you repeat it|i will say something, and you repeat it|say after me|repeat after me]",
-    "[lets|let us|let's] play a game, [you repeat what i say|you repeat after me|i say it and you copy it]",
+    "[repeat|copy] [everything|all|whatever|what] i [say|type|write][ from now on| please|]",
+    "[i say something and you repeat it|i will say something, and you repeat it]",
+    "[say after me|repeat after me]",
+    "[lets|let us|let's] play a game, [you repeat what i say|i say it and you copy it]",
     "[can|could|will] you [repeat|copy] what i [say|write][ next|]",
     "[echo me|be my echo|be an echo|play parrot|be a parrot|echo mode]",
-    "i will give you [a text|some words|a sentence], [just copy it|just repeat it|repeat it exactly]",
+    "i will give you [a text|some words|a sentence], [just copy it|repeat it exactly]",
     "[repeat the next message|copy my next message|say my next words back]",
 )
 READY = "I am ready. Whatever you write next, I repeat it."
@@ -515,6 +752,9 @@ def job(rng: random.Random) -> Job:
 def sample(rng: random.Random, held_out: bool = False) -> Conversation:
     if rng.random() < 0.05 and not held_out:
         return game(rng)
+    if rng.random() < 0.05 and not held_out:
+        two, _ = both(rng)
+        return chat(two.text, two.answer)
     todo = job(rng)
     talk = [rewriting.asked(rng, todo, held_out), todo.answer]
     way = rng.random()

@@ -1,8 +1,8 @@
 """Sentences as learners of English write them, with one to five mistakes, and how they are right.
 
 A sentence is put together from parts (`Part`); each has its right form and the wrong ones that are
-usual: verbs, articles, plurals, words without a plural, prepositions, the order of words, questions.
-What has no mistake stays as it is. Afterwards somebody may ask what was changed.
+usual: verbs, articles, plurals, words without a plural, prepositions, the order of words,
+questions. What has no mistake stays as it is. Afterwards somebody may ask what was changed.
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from assets.demo.recipe.corpus import daily, rewriting, sentences, subjects
-from assets.demo.recipe.corpus.copying import Job, number_word
+from assets.demo.recipe.corpus import daily, rewriting, sentences
+from assets.demo.recipe.corpus.copying import MISSPELLED, Job, number_word, whole_words
 from assets.demo.recipe.corpus.sentences import OF, SECOND, be, done, entries, ing, past, third
 from assets.demo.recipe.corpus.text import (
+    FORMS,
     Conversation,
     alternative,
     chat,
     listed,
+    read_sections,
     sentence,
     with_article,
 )
@@ -59,31 +61,106 @@ soup bowl;music piece;chocolate bar;soap bar;meat piece;butter piece;flour bag;s
 advice piece;information piece;furniture piece;luggage piece;news piece;jewellery piece;wood piece
 honey jar;jam jar;pasta plate;salad bowl;oil bottle;glue tube;toast slice;ham slice;lemonade glass
 cereal bowl;equipment piece;rubbish bag;yoghurt pot;petrol litre;homework piece;cotton piece
-""".replace("\n", ";").strip(";").split(";")
+""".replace("\n", ";")
+    .strip(";")
+    .split(";")
 )
-EATEN = ("bread", "cheese", "rice", "soup", "chocolate", "meat", "jam", "honey", "pasta", "salad",
-         "toast", "ham", "cereal", "yoghurt")  # fmt: skip
+EATEN = (
+    "bread",
+    "cheese",
+    "rice",
+    "soup",
+    "chocolate",
+    "meat",
+    "jam",
+    "honey",
+    "pasta",
+    "salad",
+    "toast",
+    "ham",
+    "cereal",
+    "yoghurt",
+)
 DRUNK = ("water", "milk", "coffee", "tea", "juice", "lemonade")
-KEPT = ("paper", "sugar", "soap", "butter", "flour", "salt", "furniture", "luggage", "wood", "oil",
-        "glue", "equipment", "jewellery", "cotton", "rice", "bread", "cheese", "milk")  # fmt: skip
+KEPT = (
+    "paper",
+    "sugar",
+    "soap",
+    "butter",
+    "flour",
+    "salt",
+    "furniture",
+    "luggage",
+    "wood",
+    "oil",
+    "glue",
+    "equipment",
+    "jewellery",
+    "cotton",
+    "rice",
+    "bread",
+    "cheese",
+    "milk",
+)
 TOLD = ("advice", "information", "news")
 # Plurals that are not made with s, and how they are wrong.
 IRREGULAR = {
-    "child": ("children", "childs", "childrens", "childes"), "man": ("men", "mans", "mens"),
-    "woman": ("women", "womans", "womens"), "person": ("people", "persons", "peoples"),
-    "tooth": ("teeth", "tooths", "teeths"), "foot": ("feet", "foots", "feets"),
-    "mouse": ("mice", "mouses", "mices"), "goose": ("geese", "gooses"), "sheep": ("sheep", "sheeps"),
-    "fish": ("fish", "fishs"), "knife": ("knives", "knifes"), "wife": ("wives", "wifes"),
-    "leaf": ("leaves", "leafs"), "shelf": ("shelves", "shelfs"), "wolf": ("wolves", "wolfs"),
-    "loaf": ("loaves", "loafs"), "potato": ("potatoes", "potatos"), "tomato": ("tomatoes", "tomatos"),
-    "box": ("boxes", "boxs"), "watch": ("watches", "watchs"), "city": ("cities", "citys"),
-    "baby": ("babies", "babys"), "story": ("stories", "storys"), "party": ("parties", "partys"),
-    "family": ("families", "familys"), "dish": ("dishes", "dishs"), "bus": ("buses", "buss"),
-    "country": ("countries", "countrys"), "cherry": ("cherries", "cherrys"), "key": ("keys", "keies"),
-    "sandwich": ("sandwiches", "sandwichs"), "deer": ("deer", "deers"), "thief": ("thieves", "thiefs"),
-}  # fmt: skip
-EDIBLE = ("apple", "egg", "orange", "banana", "sandwich", "tomato", "potato", "carrot", "onion", "pear",
-          "biscuit", "pancake", "pizza", "lemon", "cherry", "cake", "melon", "plum", "olive", "ice cream")  # fmt: skip
+    "child": ("children", "childs", "childrens", "childes"),
+    "man": ("men", "mans", "mens"),
+    "woman": ("women", "womans", "womens"),
+    "person": ("people", "persons", "peoples"),
+    "tooth": ("teeth", "tooths", "teeths"),
+    "foot": ("feet", "foots", "feets"),
+    "mouse": ("mice", "mouses", "mices"),
+    "goose": ("geese", "gooses"),
+    "sheep": ("sheep", "sheeps"),
+    "fish": ("fish", "fishs"),
+    "knife": ("knives", "knifes"),
+    "wife": ("wives", "wifes"),
+    "leaf": ("leaves", "leafs"),
+    "shelf": ("shelves", "shelfs"),
+    "wolf": ("wolves", "wolfs"),
+    "loaf": ("loaves", "loafs"),
+    "potato": ("potatoes", "potatos"),
+    "tomato": ("tomatoes", "tomatos"),
+    "box": ("boxes", "boxs"),
+    "watch": ("watches", "watchs"),
+    "city": ("cities", "citys"),
+    "baby": ("babies", "babys"),
+    "story": ("stories", "storys"),
+    "party": ("parties", "partys"),
+    "family": ("families", "familys"),
+    "dish": ("dishes", "dishs"),
+    "bus": ("buses", "buss"),
+    "country": ("countries", "countrys"),
+    "cherry": ("cherries", "cherrys"),
+    "key": ("keys", "keies"),
+    "sandwich": ("sandwiches", "sandwichs"),
+    "deer": ("deer", "deers"),
+    "thief": ("thieves", "thiefs"),
+}
+EDIBLE = (
+    "apple",
+    "egg",
+    "orange",
+    "banana",
+    "sandwich",
+    "tomato",
+    "potato",
+    "carrot",
+    "onion",
+    "pear",
+    "biscuit",
+    "pancake",
+    "pizza",
+    "lemon",
+    "cherry",
+    "cake",
+    "melon",
+    "plum",
+    "olive",
+    "ice cream",
+)
 
 
 def plurals(noun: str) -> tuple[str, tuple[str, ...]]:
@@ -135,8 +212,13 @@ def mass(rng: random.Random, noun: str) -> Part:
         measure, number = UNCOUNTED[noun], rng.choice((2, 2, 3, 3, 4, 5, 6))
         count = rng.choice((number_word(number), str(number)))
         measures = plurals(measure)[0]
-        return part(f"{count} {measures} of {noun}", f"{count} {noun}", f"{count} {many}",
-                    f"{count} {noun}", f"{count} {measure} of {noun}")  # fmt: skip
+        return part(
+            f"{count} {measures} of {noun}",
+            f"{count} {noun}",
+            f"{count} {many}",
+            f"{count} {noun}",
+            f"{count} {measure} of {noun}",
+        )
     if way < 0.9:
         return part(f"a lot of {noun}", f"many {many}", f"many {noun}", f"a lot of {many}")
     return part(f"a little {noun}", f"a few {noun}", f"few {many}")
@@ -153,7 +235,9 @@ def thing(rng: random.Random) -> Part:
     if way < 0.88:
         right, _ = plurals(noun)
         this = rng.choice((("these", "this"), ("those", "that")))
-        return part(f"{this[0]} {right}", f"{this[1]} {right}", *([f"{this[0]} {noun}"] * (right != noun)))
+        return part(
+            f"{this[0]} {right}", f"{this[1]} {right}", *([f"{this[0]} {noun}"] * (right != noun))
+        )
     this = rng.choice((("this", "these"), ("that", "those")))
     return part(f"{this[0]} {noun}", f"{this[1]} {noun}")
 
@@ -175,24 +259,57 @@ def bought(rng: random.Random) -> Part:
 
 # Verbs with such objects.
 WITH = (
-    ("buy", bought), ("buy", bought), ("sell", bought), ("eat", eaten), ("eat", eaten), ("drink", drunk),
-    ("bring", bought), ("get", bought), ("order", eaten), ("find", thing), ("see", thing), ("lose", thing),
-    ("take", thing), ("break", thing), ("carry", bought), ("draw", thing), ("steal", bought), ("choose", thing),
-    ("give me", bought), ("send me", thing), ("show me", thing), ("pay for", bought), ("look for", thing),
-    ("want", bought), ("need", bought), ("have", bought), ("cook", eaten), ("prepare", eaten), ("throw away", bought),
-    ("forget", thing), ("hide", thing), ("keep", thing), ("make", eaten), ("catch", lambda r: several(r, r.choice(("fish", "mouse", "bird")))),
-    ("hear", lambda r: mass(r, "news")), ("give me", lambda r: mass(r, r.choice(TOLD))),
+    ("buy", bought),
+    ("buy", bought),
+    ("sell", bought),
+    ("eat", eaten),
+    ("eat", eaten),
+    ("drink", drunk),
+    ("bring", bought),
+    ("get", bought),
+    ("order", eaten),
+    ("find", thing),
+    ("see", thing),
+    ("lose", thing),
+    ("take", thing),
+    ("break", thing),
+    ("carry", bought),
+    ("draw", thing),
+    ("steal", bought),
+    ("choose", thing),
+    ("give me", bought),
+    ("send me", thing),
+    ("show me", thing),
+    ("pay for", bought),
+    ("look for", thing),
+    ("want", bought),
+    ("need", bought),
+    ("have", bought),
+    ("cook", eaten),
+    ("prepare", eaten),
+    ("throw away", bought),
+    ("forget", thing),
+    ("hide", thing),
+    ("keep", thing),
+    ("make", eaten),
+    ("catch", lambda r: several(r, r.choice(("fish", "mouse", "bird")))),
+    ("hear", lambda r: mass(r, "news")),
+    ("give me", lambda r: mass(r, r.choice(TOLD))),
     ("ask for", lambda r: mass(r, r.choice(("advice", "information", "water", "paper")))),
     ("know", lambda r: several(r, r.choice(("person", "story", "word", "song")))),
-    ("meet", lambda r: several(r, r.choice(("person", "child", "woman", "man", "friend", "teacher")))),
+    (
+        "meet",
+        lambda r: several(r, r.choice(("person", "child", "woman", "man", "friend", "teacher"))),
+    ),
     ("teach", lambda r: several(r, r.choice(("child", "student", "woman", "man")))),
     ("visit", lambda r: several(r, r.choice(("city", "country", "friend", "museum", "family")))),
     ("read", lambda r: several(r, r.choice(("story", "book", "page", "letter")))),
     ("write", lambda r: several(r, r.choice(("story", "letter", "email", "page", "word")))),
-)  # fmt: skip
+)
 
 
 # --- verbs ----------------------------------------------------------------------------------------
+
 
 def subject(rng: random.Random) -> tuple[Part, str]:
     """Who does it."""
@@ -204,7 +321,9 @@ def subject(rng: random.Random) -> tuple[Part, str]:
         return part(who, *(wrong.get(who, ()) if rng.random() < 0.15 else ())), pronoun
     if rng.random() < 0.12:
         friend = rng.choice((*daily.NAMES, "my brother", "my sister", "my friend", "my mother"))
-        return part(f"{friend} and I", f"me and {friend}", f"I and {friend}", f"{friend} and me"), "we"
+        return part(
+            f"{friend} and I", f"me and {friend}", f"I and {friend}", f"{friend} and me"
+        ), "we"
     return part(who), pronoun
 
 
@@ -226,39 +345,105 @@ def verb_part(rng: random.Random, verb: str, who: str, tense: str) -> Part:
         now, before = be(who), be(who, True)
         other = "are" if now in ("is", "am") else "is"
         if tense == "then":
-            return part(before, now, "were" if before == "was" else "was", "be", "" if rng.random() < 0.2 else now)
-        return part(f"will {verb}", "will is", "will") if tense == "will" else part(now, other, "be", "")
+            return part(
+                before,
+                now,
+                "were" if before == "was" else "was",
+                "be",
+                "" if rng.random() < 0.2 else now,
+            )
+        return (
+            part(f"will {verb}", "will is", "will")
+            if tense == "will"
+            else part(now, other, "be", "")
+        )
     if tense == "now":
         right = one_ if many else s
-        return part(right, one_ if not many else s, one_ if not many else s, ing_, f"{be(who)} {one_}")
+        return part(
+            right, one_ if not many else s, one_ if not many else s, ing_, f"{be(who)} {one_}"
+        )
     if tense == "then":
-        found = (one_, one_, one_ if many else s, *overdone(verb), ing_, f"was {one_}", f"have {one_}")
+        found = (
+            one_,
+            one_,
+            one_ if many else s,
+            *overdone(verb),
+            ing_,
+            f"was {one_}",
+            f"have {one_}",
+        )
         return part(then, *found)
     if tense == "will":
         return part(f"will {one_}", f"will {s}", f"will to {one_}", f"will {ing_}", f"will {then}")
     if tense == "ing":
         is_ = be(who)
-        return part(f"{is_} {ing_}", ing_, f"{is_} {one_}", f"{'are' if is_ in ('is', 'am') else 'is'} {ing_}")
+        return part(
+            f"{is_} {ing_}",
+            ing_,
+            f"{is_} {one_}",
+            f"{'are' if is_ in ('is', 'am') else 'is'} {ing_}",
+        )
     has = "have" if many else "has"
-    return part(f"{has} {done(verb)}", f"{has} {one_}", f"{'has' if many else 'have'} {done(verb)}",
-                *([f"{has} {then}"] * (then != done(verb))), f"{has} {ing_}")  # fmt: skip
+    return part(
+        f"{has} {done(verb)}",
+        f"{has} {one_}",
+        f"{'has' if many else 'have'} {done(verb)}",
+        *([f"{has} {then}"] * (then != done(verb))),
+        f"{has} {ing_}",
+    )
 
 
 TIMES = {
-    "then": ("yesterday", "yesterday", "last night/on last night/last nights", "last week/in last week/the last week",
-             "two days ago/before two days/two day ago/ago two days", "last Monday/at last Monday/on last Monday", "last summer/in the last summer",
-             "three weeks ago/three week ago/before three weeks", "an hour ago/a hour ago/before one hour", "last year/the last year/in last year",
-             "yesterday evening/yesterday at evening", "in 2015/at 2015/on 2015", "a week ago/before a week", "last Friday/in last Friday",
-             "two years ago/two year ago/since two years ago", "yesterday morning/yesterday in the morning", "last month/in last month"),
-    "now": ("every day/every days/all days/everyday", "every morning/every mornings/all mornings", "every week/each weeks/every weeks", "on Sundays/at Sundays/in Sundays",
-            "twice a week/two time a week/twice in week", "in the evening/at the evening/on the evening", "at night/in night/on night",
-            "every year/every years", "in the morning/at the morning/in morning", "every summer/every summers", "three times a week/three time a week/three times in week",
-            "once a month/one time in month", "at the weekend/in the weekend", "after school/after the school"),
-    "will": ("tomorrow/in tomorrow", "next week/in next week/the next week", "next Monday/on next Monday", "next year/in next year", "soon", "on Friday/in Friday/at Friday",
-             "in two days/after two day/in two day", "tomorrow morning/tomorrow at the morning", "in July/on July/at July", "in an hour/in a hour"),
+    "then": (
+        "yesterday",
+        "yesterday",
+        "last night/on last night/last nights",
+        "last week/in last week/the last week",
+        "two days ago/before two days/two day ago/ago two days",
+        "last Monday/at last Monday/on last Monday",
+        "last summer/in the last summer",
+        "three weeks ago/three week ago/before three weeks",
+        "an hour ago/a hour ago/before one hour",
+        "last year/the last year/in last year",
+        "yesterday evening/yesterday at evening",
+        "in 2015/at 2015/on 2015",
+        "a week ago/before a week",
+        "last Friday/in last Friday",
+        "two years ago/two year ago/since two years ago",
+        "yesterday morning/yesterday in the morning",
+        "last month/in last month",
+    ),
+    "now": (
+        "every day/every days/all days/everyday",
+        "every morning/every mornings/all mornings",
+        "every week/each weeks/every weeks",
+        "on Sundays/at Sundays/in Sundays",
+        "twice a week/two time a week/twice in week",
+        "in the evening/at the evening/on the evening",
+        "at night/in night/on night",
+        "every year/every years",
+        "in the morning/at the morning/in morning",
+        "every summer/every summers",
+        "three times a week/three time a week/three times in week",
+        "once a month/one time in month",
+        "at the weekend/in the weekend",
+        "after school/after the school",
+    ),
+    "will": (
+        "tomorrow/in tomorrow",
+        "next week/in next week/the next week",
+        "next Monday/on next Monday",
+        "next year/in next year",
+        "soon",
+        "on Friday/in Friday/at Friday",
+        "in two days/after two day/in two day",
+        "tomorrow morning/tomorrow at the morning",
+        "in July/on July/at July",
+        "in an hour/in a hour",
+    ),
     "ing": ("now", "right now", "at the moment/in the moment", "at the moment/on this moment"),
     "have": ("already/yet", "just"),
-}  # fmt: skip
+}
 OFTEN = ("always", "often", "usually", "never", "sometimes")
 
 
@@ -293,7 +478,9 @@ def doing(rng: random.Random, who: str, tense: str) -> Parts:
         verb, _, rest = form.partition(" ")
         if verb in ("be",) and tense in ("ing", "have"):
             continue
-        if verb in rewriting.STATES and tense == "ing" or (verb == "be" and "be a" in form and who in ("we", "they", "you")):
+        if (verb in rewriting.STATES and tense == "ing") or (
+            verb == "be" and "be a" in form and who in ("we", "they", "you")
+        ):
             continue
         break
     rest = sentences.filled(rng, rest).replace("{his}", OF[who][0]).replace("|", "")
@@ -315,8 +502,12 @@ def told(rng: random.Random) -> Parts:
     parts = [who, *first]
     if tense == "now" and rng.random() < 0.3 and first[0].right not in ("is", "are", "am"):
         often = rng.choice(OFTEN)
-        verb = first[0]
-        turned = part(f"{often} {verb.right}", *(f"{often} {w}" for w in verb.wrong[:1]), f"{verb.right} {often}")
+        did = first[0]
+        turned = part(
+            f"{often} {did.right}",
+            *(f"{often} {w}" for w in did.wrong[:1]),
+            f"{did.right} {often}",
+        )
         return [who, turned, *first[1:]]
     if rng.random() < 0.4 and tense in ("then", "now", "will"):
         second = doing(rng, pronoun, tense)
@@ -345,13 +536,35 @@ def denied(rng: random.Random) -> Parts:
     verb, rest = verbs_of(rng)
     then = past(verb)
     if rng.random() < 0.5:
-        found = part(f"didn't {verb}", f"didn't {then}", f"not {then}", f"don't {then}", f"didn't {third(verb)}",
-                     f"didnt {verb}", f"did not {then}", f"no {then}")  # fmt: skip
+        found = part(
+            f"didn't {verb}",
+            f"didn't {then}",
+            f"not {then}",
+            f"don't {then}",
+            f"didn't {third(verb)}",
+            f"didnt {verb}",
+            f"did not {then}",
+            f"no {then}",
+        )
         return [who, found, *rest_parts(rng, rest), cut(rng, rng.choice(TIMES["then"]))]
     if pronoun in SECOND:
-        found = part(f"don't {verb}", f"doesn't {verb}", f"not {verb}", f"don't {third(verb)}", f"dont {verb}", f"no {verb}")
+        found = part(
+            f"don't {verb}",
+            f"doesn't {verb}",
+            f"not {verb}",
+            f"don't {third(verb)}",
+            f"dont {verb}",
+            f"no {verb}",
+        )
     else:
-        found = part(f"doesn't {verb}", f"don't {verb}", f"not {verb}", f"doesn't {third(verb)}", f"doesnt {verb}", f"don't {third(verb)}")
+        found = part(
+            f"doesn't {verb}",
+            f"don't {verb}",
+            f"not {verb}",
+            f"doesn't {third(verb)}",
+            f"doesnt {verb}",
+            f"don't {third(verb)}",
+        )
     return [who, found, *rest_parts(rng, rest), cut(rng, rng.choice(TIMES["now"]))]
 
 
@@ -366,9 +579,21 @@ def asked(rng: random.Random) -> Parts:
     do, no = ("do", "does") if many else ("does", "do")
     word = rng.choice(("where", "when", "why", "how often", "", ""))
     if rng.random() < 0.5:
-        found = [f"did {w} {verb}", f"did {w} {then}", f"{w} {then}", f"does {w} {then}", f"did {w} {s}", f"{w} did {verb}"]
+        found = [
+            f"did {w} {verb}",
+            f"did {w} {then}",
+            f"{w} {then}",
+            f"does {w} {then}",
+            f"did {w} {s}",
+            f"{w} did {verb}",
+        ]
     else:
-        found = [f"{do} {w} {verb}", f"{no} {w} {verb}", f"{w} {verb if many else s}", f"{do} {w} {s}" if not many else f"does {w} {verb}"]
+        found = [
+            f"{do} {w} {verb}",
+            f"{no} {w} {verb}",
+            f"{w} {verb if many else s}",
+            f"{do} {w} {s}" if not many else f"does {w} {verb}",
+        ]
     full = [f"{word} {one_}".strip() for one_ in found]
     if not word:
         full = [one_ for one_ in full if not one_.startswith(w)]
@@ -386,15 +611,33 @@ def modal(rng: random.Random) -> Parts:
 
 
 def there(rng: random.Random) -> Parts:
-    place = part(sentences.filled(rng, rng.choice(("in the {p}", "on the {t}", "near the {p}", "under the {t}"))))
+    place = part(
+        sentences.filled(
+            rng, rng.choice(("in the {p}", "on the {t}", "near the {p}", "under the {t}"))
+        )
+    )
     before = rng.random() < 0.4
     way = rng.random()
     if way < 0.6:
-        verb = part("there were", "there was", "there is", "it was") if before else part("there are", "there is", "it is", "there be", "have")
-        noun = several(rng, rng.choice((*daily.THINGS, *daily.CREATURES, "child", "person", "man", "woman")))
+        verb = (
+            part("there were", "there was", "there is", "it was")
+            if before
+            else part("there are", "there is", "it is", "there be", "have")
+        )
+        noun = several(
+            rng, rng.choice((*daily.THINGS, *daily.CREATURES, "child", "person", "man", "woman"))
+        )
         return [verb, noun, place, *([cut(rng, rng.choice(TIMES["then"]))] if before else [])]
-    verb = part("there was", "there were") if before else part("there is", "there are", "it is", "have")
-    noun = one(rng, rng.choice((*daily.THINGS, *daily.CREATURES))) if way < 0.8 else mass(rng, rng.choice(tuple(UNCOUNTED)[:20]))
+    verb = (
+        part("there was", "there were")
+        if before
+        else part("there is", "there are", "it is", "have")
+    )
+    noun = (
+        one(rng, rng.choice((*daily.THINGS, *daily.CREATURES)))
+        if way < 0.8
+        else mass(rng, rng.choice(tuple(UNCOUNTED)[:20]))
+    )
     if re.search(r"\b(two|three|four|five|six|\d)\b", noun.right):
         return there(rng)
     return [verb, noun, place, *([cut(rng, rng.choice(TIMES["then"]))] if before else [])]
@@ -408,26 +651,51 @@ long:longer;short:shorter;hot:hotter;cold:colder;nice:nicer;easy:easier;happy:ha
 strong:stronger;rich:richer;loud:louder;clean:cleaner;dirty:dirtier;funny:funnier;busy:busier
 early:earlier;late:later;hard:harder;thin:thinner;fat:fatter;sad:sadder;high:higher;deep:deeper
 bright:brighter;dark:darker;kind:kinder;lazy:lazier;noisy:noisier;pretty:prettier;warm:warmer
-""".replace("\n", ";").strip(";").split(";")
+""".replace("\n", ";")
+    .strip(";")
+    .split(";")
 )
-LONG = ("expensive", "interesting", "beautiful", "difficult", "important", "dangerous", "comfortable",
-        "careful", "famous", "popular", "useful", "boring", "modern", "exciting", "intelligent", "patient")  # fmt: skip
+LONG = (
+    "expensive",
+    "interesting",
+    "beautiful",
+    "difficult",
+    "important",
+    "dangerous",
+    "comfortable",
+    "careful",
+    "famous",
+    "popular",
+    "useful",
+    "boring",
+    "modern",
+    "exciting",
+    "intelligent",
+    "patient",
+)
 
 
 def compared(rng: random.Random) -> Parts:
     who, pronoun = subject(rng)
     is_ = verb_part(rng, "be", pronoun, "now")
     is_ = Part(is_.right, tuple(w for w in is_.wrong if w))
-    other = part(f"than {rng.choice((*daily.NAMES, 'my brother', 'me', 'his friend', 'her sister'))}")
-    than = other.right
-    other = part(than, than.replace("than", "then"), than.replace("than", "as"), than.replace("than", "that"))
+    person = rng.choice((*daily.NAMES, "my brother", "me", "his friend", "her sister"))
+    than = f"than {person}"
+    other = part(
+        than, than.replace("than", "then"), than.replace("than", "as"), than.replace("than", "that")
+    )
     way = rng.random()
     if way < 0.55:
         word = rng.choice(tuple(COMPARED))
         more = COMPARED[word]
         return [who, is_, part(more, f"more {word}", f"more {more}"), other]
     if way < 0.7:
-        word, wrong = rng.choice((("better", ("more good", "gooder", "more better")), ("worse", ("more bad", "badder", "worser"))))
+        word, wrong = rng.choice(
+            (
+                ("better", ("more good", "gooder", "more better")),
+                ("worse", ("more bad", "badder", "worser")),
+            )
+        )
         return [who, is_, part(word, *wrong), other]
     word = rng.choice(LONG)
     er = f"{word.removesuffix('e')}er"
@@ -440,19 +708,46 @@ def superlative(rng: random.Random) -> Parts:
         who, pronoun = subject(rng)
     word = rng.choice(tuple(COMPARED))
     most = re.sub("er$", "est", COMPARED[word])
-    found = part(f"the {most}", f"the most {word}", f"the most {most}", most, f"the {COMPARED[word]}")
+    found = part(
+        f"the {most}", f"the most {word}", f"the most {most}", most, f"the {COMPARED[word]}"
+    )
     if rng.random() < 0.35:
         long = rng.choice(LONG)
-        found = part(f"the most {long}", f"the {long.removesuffix('e')}est", f"most {long}", f"the more {long}")
-    noun = rng.choice(("in the class", "in the world", "in the family", "of all", "in the team", "in the village"))
+        found = part(
+            f"the most {long}",
+            f"the {long.removesuffix('e')}est",
+            f"most {long}",
+            f"the more {long}",
+        )
+    noun = rng.choice(
+        ("in the class", "in the world", "in the family", "of all", "in the team", "in the village")
+    )
     wrong = noun.replace("in the", "of the") if noun.startswith("in") else noun
     return [who, verb_part(rng, "be", pronoun, "now"), found, part(noun, wrong)]
 
 
 GERUND = ("enjoy", "finish", "avoid", "practise", "keep", "stop", "miss", "suggest")
-INFINITIVE = ("want", "need", "hope", "decide", "plan", "promise", "learn", "agree", "refuse", "try")
-BEHIND = ("good at/good in", "interested in/interested for", "afraid of/afraid from", "tired of/tired from",
-          "bad at/bad in", "proud of/proud on", "bored of/bored from")  # fmt: skip
+INFINITIVE = (
+    "want",
+    "need",
+    "hope",
+    "decide",
+    "plan",
+    "promise",
+    "learn",
+    "agree",
+    "refuse",
+    "try",
+)
+BEHIND = (
+    "good at/good in",
+    "interested in/interested for",
+    "afraid of/afraid from",
+    "tired of/tired from",
+    "bad at/bad in",
+    "proud of/proud on",
+    "bored of/bored from",
+)
 
 
 def gerund(rng: random.Random) -> Parts:
@@ -464,13 +759,29 @@ def gerund(rng: random.Random) -> Parts:
     tense = "then" if past_ else "now"
     if way < 0.35:
         first = verb_part(rng, rng.choice(GERUND), pronoun, tense)
-        parts = [who, Part(first.right, first.wrong[:2]), part(ing(verb), f"to {verb}", verb), *more]
+        parts = [
+            who,
+            Part(first.right, first.wrong[:2]),
+            part(ing(verb), f"to {verb}", verb),
+            *more,
+        ]
     elif way < 0.7:
         first = verb_part(rng, rng.choice(INFINITIVE), pronoun, tense)
-        parts = [who, Part(first.right, first.wrong[:2]), part(f"to {verb}", ing(verb), verb, f"to {ing(verb)}", f"to {past(verb)}"), *more]
+        parts = [
+            who,
+            Part(first.right, first.wrong[:2]),
+            part(f"to {verb}", ing(verb), verb, f"to {ing(verb)}", f"to {past(verb)}"),
+            *more,
+        ]
     else:
         first = verb_part(rng, "be", pronoun, tense)
-        parts = [who, Part(first.right, tuple(w for w in first.wrong if w)), cut(rng, rng.choice(BEHIND)), part(ing(verb), f"to {verb}", verb), *more]
+        parts = [
+            who,
+            Part(first.right, tuple(w for w in first.wrong if w)),
+            cut(rng, rng.choice(BEHIND)),
+            part(ing(verb), f"to {verb}", verb),
+            *more,
+        ]
     return [cut(rng, rng.choice(TIMES["then"])), *parts] if past_ else parts
 
 
@@ -481,10 +792,32 @@ quick:quickly;slow:slowly;careful:carefully;bad:badly;good:well;loud:loudly;quie
 happy:happily;nice:nicely;perfect:perfectly;polite:politely;clear:clearly;fluent:fluently;angry:angrily
 beautiful:beautifully;nervous:nervously;brave:bravely;patient:patiently;proud:proudly;sad:sadly
 gentle:gently;serious:seriously;correct:correctly;sudden:suddenly;honest:honestly;safe:safely
-""".replace("\n", ";").strip(";").split(";")
+""".replace("\n", ";")
+    .strip(";")
+    .split(";")
 )
-DONE_SO = ("sing", "speak", "drive", "work", "walk", "dance", "write", "play", "talk", "swim", "run",
-           "cook", "answer", "move", "read", "smile", "act", "behave", "teach", "ride")  # fmt: skip
+DONE_SO = (
+    "sing",
+    "speak",
+    "drive",
+    "work",
+    "walk",
+    "dance",
+    "write",
+    "play",
+    "talk",
+    "swim",
+    "run",
+    "cook",
+    "answer",
+    "move",
+    "read",
+    "smile",
+    "act",
+    "behave",
+    "teach",
+    "ride",
+)
 
 
 def adverb(rng: random.Random) -> Parts:
@@ -493,7 +826,9 @@ def adverb(rng: random.Random) -> Parts:
     very = rng.choice(("", "", "very ", "so ", "really "))
     if word in ("sudden", "safe") and very:
         very = ""
-    wrong = [f"{very}{word}"] + (["very goodly", "goodly"][: 1 + (not very)] if word == "good" else [])
+    wrong = [f"{very}{word}"] + (
+        ["very goodly", "goodly"][: 1 + (not very)] if word == "good" else []
+    )
     tense = rng.choice(("now", "now", "then"))
     verb = verb_part(rng, rng.choice(DONE_SO), pronoun, tense)
     parts = [who, verb, part(f"{very}{ADVERBS[word]}", *wrong)]
@@ -501,36 +836,7 @@ def adverb(rng: random.Random) -> Parts:
 
 
 # Whole phrases: right / wrong / wrong, with slots of `daily`.
-PHRASES = (
-    "The {e} is|on {D}/in {D}/at {D}", "The {e} is|in {M}/on {M}/at {M}", "The {e} starts|at {n} o'clock/in {n} o'clock/on {n} o'clock",
-    "{N}|is married to/is married with/married with|{N}", "it|depends on/depends of/depends from/depend on|the {e}", "I|am listening to/am listening/listen to|the radio|right now",
-    "we|are waiting for/are waiting/wait|the bus|now", "{N}|is afraid of/is afraid from/afraid of|{c}s", "she|is interested in/is interested for/interested in|music",
-    "they|arrived in/arrived to/arrived at/arrive in|{C}|on {D}/in {D}", "they|arrived at/arrived to/arrived in|the {p}|yesterday", "{N}|looked at/looked to/looked|me|and|smiled/smile",
-    "we|discussed/discussed about/discuss|the {e}|yesterday", "please|explain this to me/explain me this/explain to me this", "he|told me/said me/told to me/said to me|the truth|yesterday",
-    "please|tell me/say me/tell to me|your name", "we went|into the {p}/in the {p}/to in the {p}|and|sat/sit/sitted|down", "{N} goes to work|by bus/with bus/with the bus/by the bus",
-    "we came here|on foot/by foot/with foot", "I was|at home/in home/in the home|all day", "he is|on holiday/in holiday/on holidays|in {C}", "I saw it|on television/in television/on the television",
-    "my {t} is|different from/different of/different than|yours", "{N} is|angry with/angry on/angry to|me", "she is|proud of/proud on/proud for|her son", "this {t}|belongs to/belong to/belongs|{N}",
-    "{N} lives|in {C}/at {C}/on {C}", "we met|at the {p}/on the {p}|on {D}/in {D}", "I am|good at/good in/good on|maths", "thank you|for/about/of|the {t}", "I|have lived/live/am living|here|for {n} years/since {n} years",
-    "{N}|has worked/works/is working|here|since 2015/from 2015", "I|have known/know/knows|{N}|for a long time/since a long time", "she|has been/is|ill|since Monday/from Monday",
-    "if it|rains/will rain/rain|, we will stay at home", "if I|see/will see/saw|{N}, I will tell you", "if I|were/am|you, I would go home", "when I|was/am/were|a child, I|lived/live|in {C}",
-    "I do not know where|the {p} is/is the {p}", "can you tell me what time|it is/is it|?", "do you know who|he is/is he|?", "I wonder why|she is late/is she late", "tell me where|you live/do you live",
-    "I like|{f} very much/very much {f}", "I|do/make|my homework|every evening/every evenings", "I|made/did|a mistake|yesterday", "can you|take/make/do|a photo|?", "we|had/made|a party|last week/in last week",
-    "I|had/took/have|breakfast|at seven/in seven|yesterday", "he never|tells/says/tell|lies", "everybody|is/are|here", "everyone|likes/like|{f}", "nobody|knows/know|the answer", "my family|is/are|very big",
-    "the people|are/is|friendly", "the police|are/is|here", "the news|is/are|good", "my hair|is/are|long", "the furniture|is/are|old", "the information|is/are|wrong", "both of them|are/is|{a}",
-    "each of the {t}s|is/are|{a}", "one of my|friends/friend|is/are|from {C}", "the man|who/which|lives here is my uncle", "the {t}|which/who|I bought is {a}", "this is the woman|who/which/what|helped me",
-    "{N} gave|me/I/my|the {t}", "I saw|him/he/his|yesterday", "she went|with me/with I/with my|to the {p}", "he likes|her/she|very much", "this is|my/me/mine|mother", "{N} has lost|his/her/he|own {t}" , "it is|mine/my/me",
-    "there are|too many/too much|people here", "there is|too much/too many|noise here", "how|many/much|{t}s do you have|?", "how|much/many|water do you need|?", "I have|fewer/less|{t}s than you",
-    "I|don't have any/don't have no/haven't no|time", "I|didn't see anything/didn't see nothing/don't saw nothing|", "she|never eats/doesn't never eat/never eat|meat", "it|is raining/rains/raining|now", "it is|raining/rain|today",
-    "he|is/has|{n} years old", "I|am hungry/have hunger/am hunger", "I|agree/am agree/agrees|with {N}", "she|is right/has right/have right", "I|am looking forward to seeing/look forward to see/am looking forward to see|you",
-    "I|am used to getting/am used to get|up early", "he|used to live/was used to live/use to live|in {C}", "I would like|to have/having/have|some {s}", "let's|go/going/to go|to the {p}", "he made me|laugh/to laugh/laughing",
-    "she let him|go/to go/going", "I want|you to come/that you come/you come", "would you mind|opening/to open/open|the window|?", "it takes|an/a|hour to get there", "she is|a/an|university student", "he is|an/a|honest man",
-    "I go to bed|at ten/in ten/on ten", "he plays|the piano/piano|very|well/good", "we play|football/the football|on Sundays/in Sundays", "she speaks|very good English/very well English/very good english", "I am|from Spain/of Spain/from the Spain",
-    "{N}|is/are|my best friend", "the {c}|is/are|in the {p}", "my {t}|is/are|{a}", "their {t}|is/are|{a}", "{N}'s/{N}s| {c} likes {f}", "the {c} wagged|its/it's/his|tail", "I think|it's/its|too late", "you're/your| very {a}",
-    "I don't know|their/there/they're|names", "they put|their/there|{t} in the {p}", "I want to go|too/to", "it is|too/to|cold today", "I|could have/could of|helped you", "you|should have/should of|called {N}", "he is taller|than/then|me",
-    "I am|bored/boring|today", "the film was|boring/bored", "I am very|interested/interesting|in {s}", "the lesson was|interesting/interested", "we were|tired/tiring|after the {e}", "I feel|well/me well|today", "he hurt|himself/him/hisself|yesterday",
-    "he has|a lot of/many|money", "she drinks|a lot of/many|water", "can I|borrow/lend|your {t}|?", "can you|lend/borrow|me your {t}|?", "please|remind/remember|me to call {N}", "I|learned/teached/learnt to|English at school", "she|taught/learned/teached|me to swim",
-    "come|here/hear|, please", "I|can't/cant/can not to|come on {D}", "that's/thats| my {t}", "where's/wheres| my {t}|?", "it isn't/it isnt| my {t}", "she won't/she wont| come", "let's/lets| meet at the {p}", "I'm/im| late for the {e}",
-)  # fmt: skip
+PHRASES = read_sections(FORMS / "mending.txt")["phrases"]
 
 
 def phrase(rng: random.Random) -> Parts:
@@ -543,20 +849,47 @@ def phrase(rng: random.Random) -> Parts:
         values["n"] = str(rng.randint(2, 12))
 
     def fill(text: str) -> str:
-        text = re.sub(r"\{(\w)\}(s\b)?", lambda m: plural_of(values[m[1]]) if m[2] and m[1] in "tc" else values[m[1]] + (m[2] or ""), text)
+        text = re.sub(
+            r"\{(\w)\}(s\b)?",
+            lambda m: (
+                plural_of(values[m[1]]) if m[2] and m[1] in "tc" else values[m[1]] + (m[2] or "")
+            ),
+            text,
+        )
         return text.strip()
 
-    return [part(*(fill(one_) for one_ in piece.split("/"))) for piece in form.split("|") if piece.strip()]
+    return [
+        part(*(fill(one_) for one_ in piece.split("/")))
+        for piece in form.split("|")
+        if piece.strip()
+    ]
 
 
-ADJECTIVES_ = ("tired", "hungry", "happy", "late", "ill", "busy", "ready", "from Spain", "in the {p}", "at home", "very {a}")
+ADJECTIVES_ = (
+    "tired",
+    "hungry",
+    "happy",
+    "late",
+    "ill",
+    "busy",
+    "ready",
+    "from Spain",
+    "in the {p}",
+    "at home",
+    "very {a}",
+)
 
 
 def copula(rng: random.Random) -> Parts:
     who, pronoun = subject(rng)
     tense = rng.choice(("now", "now", "then"))
     verb = verb_part(rng, "be", pronoun, tense)
-    more = rest_parts(rng, sentences.filled(rng, rng.choice(ADJECTIVES_).replace("{a}", rng.choice(sentences.FEELINGS))))
+    more = rest_parts(
+        rng,
+        sentences.filled(
+            rng, rng.choice(ADJECTIVES_).replace("{a}", rng.choice(sentences.FEELINGS))
+        ),
+    )
     if tense == "then":
         verb = Part(verb.right, tuple(w for w in verb.wrong if w))
         return [who, verb, *more, cut(rng, rng.choice(TIMES["then"]))]
@@ -564,9 +897,18 @@ def copula(rng: random.Random) -> Parts:
 
 
 PATTERNS: dict[Pattern, float] = {
-    told: 40, denied: 7, asked: 8, modal: 5, there: 6, compared: 5, superlative: 2, gerund: 6,
-    adverb: 5, phrase: 24, copula: 4,
-}  # fmt: skip
+    told: 40,
+    denied: 7,
+    asked: 8,
+    modal: 5,
+    there: 6,
+    compared: 5,
+    superlative: 2,
+    gerund: 6,
+    adverb: 5,
+    phrase: 24,
+    copula: 4,
+}
 KINDS, WEIGHTS = tuple(PATTERNS), tuple(PATTERNS.values())
 
 
@@ -585,7 +927,9 @@ def spoken(texts: list[str]) -> str:
     return text if text.endswith("?") else f"{text}."
 
 
-def marred(rng: random.Random, parts: Parts, most: int = 4) -> tuple[str, str, list[tuple[str, str]]]:
+def marred(
+    rng: random.Random, parts: Parts, most: int = 4
+) -> tuple[str, str, list[tuple[str, str]]]:
     """A sentence with some of its parts wrong, and right."""
     fit = [at for at, one_ in enumerate(parts) if one_.wrong]
     small = [at for at in fit if parts[at].wrong == (parts[at].right.lower(),)]  # capitals
@@ -607,18 +951,24 @@ def mended(rng: random.Random) -> Mended:
             if wrong != right:
                 break
         found.append((sentence(wrong), sentence(right), changes))
-    text, answer = (" ".join(one_[i] for one_ in found) for i in (0, 1))
+    text, answer = " ".join(one_[0] for one_ in found), " ".join(one_[1] for one_ in found)
     names = re.findall(r"\b[A-Z][a-z]{2,}\b", answer)
     if len(found) == 2 and len(set(names)) < len(names) and rng.random() < 0.8:
         return mended(rng)
     changes = [change for one_ in found for change in one_[2]]
     if rng.random() < 0.3:
-        words = [w for w in re.findall(r"(?<!['-])\b[a-z]{4,}\b(?!['-])", text) if re.search(rf"\b{w}\b", answer)]
-        words = [w for w in words if w in rewriting.real_words() and not any(w in c[0] for c in changes)]
+        words = [
+            w
+            for w in re.findall(r"(?<!['-])\b[a-z]{4,}\b(?!['-])", text)
+            if re.search(rf"\b{w}\b", answer)
+        ]
+        words = [
+            w for w in words if w in rewriting.real_words() and not any(w in c[0] for c in changes)
+        ]
         for word in rng.sample(words, min(len(words), rng.choice((1, 1, 2)))):
             slip = rewriting.misspelled(rng, word)
             if slip not in rewriting.real_words() and slip != word:
-                text = rewriting.whole_words(text, word, slip)
+                text = whole_words(text, word, slip)
                 changes.append((slip, word))
     elif rng.random() < 0.08:
         words = text.split()
@@ -639,11 +989,20 @@ def mended(rng: random.Random) -> Mended:
 
 
 WHAT = (
-    "what was wrong[ with it| there|]", "what did you change", "which mistakes did i make",
-    "what were [my|the] mistakes", "where was the mistake", "[and |]what have you changed",
-    "tell me what you changed", "why", "[can you |]show me my mistakes", "what is different now",
-    "what did i do wrong", "list the changes", "how many mistakes[ were there| did i make|]",
-)  # fmt: skip
+    "what was wrong[ with it| there|]",
+    "what did you change",
+    "which mistakes did i make",
+    "what were [my|the] mistakes",
+    "where was the mistake",
+    "[and |]what have you changed",
+    "tell me what you changed",
+    "why",
+    "[can you |]show me my mistakes",
+    "what is different now",
+    "what did i do wrong",
+    "list the changes",
+    "how many mistakes[ were there| did i make|]",
+)
 
 
 def explained(changes: tuple[tuple[str, str], ...], question: str) -> str:
@@ -651,7 +1010,9 @@ def explained(changes: tuple[tuple[str, str], ...], question: str) -> str:
     said = []
     for wrong, right in changes:
         said.append(f'"{wrong}" to "{right}"' if wrong else f'nothing to "{right}"')
-    said = [one_ if "nothing to" not in one_ else one_.replace("nothing to", "added") for one_ in said]
+    said = [
+        one_ if "nothing to" not in one_ else one_.replace("nothing to", "added") for one_ in said
+    ]
     changed = [one_ for one_ in said if not one_.startswith("added")]
     added = [one_.removeprefix("added ") for one_ in said if one_.startswith("added")]
     parts = []
@@ -660,11 +1021,38 @@ def explained(changes: tuple[tuple[str, str], ...], question: str) -> str:
     if added:
         parts.append(f"added {listed(added)}")
     count = len(changes)
-    start = f"{sentence(number_word(count))} mistake{'s' * (count > 1)}. " if "how many" in question else ""
+    start = (
+        f"{sentence(number_word(count))} mistake{'s' * (count > 1)}. "
+        if "how many" in question
+        else ""
+    )
     return f"{start}I {' and '.join(parts)}."
 
 
+def respelled(rng: random.Random) -> Job:
+    """Single words that are often spelled wrong, alone or in a row."""
+    words = rng.sample(sorted(MISSPELLED), rng.choice((1, 1, 1, 2, 3, 4, 5)))
+    wrong = [rng.choice(MISSPELLED[word].split()) for word in words]
+    if any("_" in one_ for one_ in (*words, *wrong)):
+        return respelled(rng)
+    between = rng.choice((", ", ", ", " "))
+    return Job("spelling", between.join(wrong), between.join(words))
+
+
+def checked(rng: random.Random) -> Job:
+    """Whether a sentence is right, and how it should be."""
+    found = mended(rng)
+    if rng.random() < 0.45:
+        return Job("check", found.answer, "Yes, this is correct.")
+    return Job("check", found.text, f"No. Correct is: {found.answer}")
+
+
 def job(rng: random.Random) -> tuple[Job, tuple[tuple[str, str], ...]]:
+    way = rng.random()
+    if way < 0.07:
+        return respelled(rng), ()
+    if way < 0.15:
+        return checked(rng), ()
     found = mended(rng)
     kind = rng.choice(("grammar", "grammar", "grammar", "mistakes", "mistakes"))
     if rng.random() < 0.05:  # nothing is wrong with it
@@ -683,7 +1071,9 @@ def sample(rng: random.Random, held_out: bool = False) -> Conversation:
         talk += [shown, explained(changes, question)]
     while rng.random() < 0.2:
         other, _ = job(rng)
-        short = rng.random() < 0.35
-        start = rng.choice(("and this: ", "now this one: ", "and: ", "next: ", "this one too: ", "and this one: "))
+        short = rng.random() < 0.35 and other.kind == todo.kind
+        start = rng.choice(
+            ("and this: ", "now this one: ", "and: ", "next: ", "this one too: ", "and this one: ")
+        )
         talk += [f"{start}{other.text}" if short else rewriting.asked(rng, other), other.answer]
     return chat(*talk)

@@ -66,8 +66,12 @@ class Telling:
 def fits(one: Clause, who: str) -> bool:
     """No `we are a cook`."""
     single = any(verb == "be" and rest.startswith(("a ", "an ")) for verb, rest in one.doing)
-    single = single or any(verb == "become" and rest.startswith(("a ", "an ")) for verb, rest in one.doing)
-    return not (single and who in ("we", "they", "you")) and not (one.end == "together" and who not in ("we", "they"))
+    single = single or any(
+        verb == "become" and rest.startswith(("a ", "an ")) for verb, rest in one.doing
+    )
+    return not (single and who in ("we", "they", "you")) and not (
+        one.end == "together" and who not in ("we", "they")
+    )
 
 
 def plain(rng: random.Random) -> Clause:
@@ -79,7 +83,20 @@ def plain(rng: random.Random) -> Clause:
             one = one.of(who, who)
         if one.who == "it" or not fits(one, one.who) or re.search(r"\bown\b", str(one.doing)):
             continue
-        if any(word in one.end for word in ("tomorrow", "yesterday", "last", "ago", "next", "in an hour", "soon", "later", "two days")):
+        if any(
+            word in one.end
+            for word in (
+                "tomorrow",
+                "yesterday",
+                "last",
+                "ago",
+                "next",
+                "in an hour",
+                "soon",
+                "later",
+                "two days",
+            )
+        ):
             one = replace(one, end="")
         if rng.random() < 0.5:
             one = replace(one, end="")
@@ -98,46 +115,128 @@ def telling(rng: random.Random) -> Telling:
     while not fits(second, pronoun):
         second = plain(rng)
     second = second.of(pronoun, pronoun)
-    return Telling((first, second), tense, link=rng.choice(("", "", ", and", ", but", " because", " when") if tense == "then" else ("", "", ", and", ", but", " because")))
+    return Telling(
+        (first, second),
+        tense,
+        link=rng.choice(
+            ("", "", ", and", ", but", " because", " when")
+            if tense == "then"
+            else ("", "", ", and", ", but", " because")
+        ),
+    )
 
 
 # How the next way is asked for. {a} is the person wanted, {b} the one that is there.
 ASKS: dict[str, tuple[str, ...]] = {
     "then": (
-        "[in|in the|into the|to the] past tense", "in the past", "past tense", "past", "[put|change] it [in|into|to] the past",
-        "say it in the past", "as if it [was|happened|were] yesterday", "and yesterday", "the same in the past", "with the verbs in the past",
-        "simple past", "back to the past", "make it past tense", "[rewrite|write] [it|that] in the past tense", "what about the past",
+        "[in|in the|into the|to the] past tense",
+        "in the past",
+        "past tense",
+        "past",
+        "[put|change] it [in|into|to] the past",
+        "say it in the past",
+        "as if it [was|happened|were] yesterday",
+        "and yesterday",
+        "the same in the past",
+        "with the verbs in the past",
+        "simple past",
+        "back to the past",
+        "make it past tense",
+        "[rewrite|write] [it|that] in the past tense",
+        "what about the past",
     ),
     "now": (
-        "[in|in the|into the] present tense", "in the present", "present tense", "present", "put it in the present", "back to the present",
-        "say it in the present", "the same in the present", "simple present", "make it present tense", "[rewrite|write] [it|that] in the present tense",
+        "[in|in the|into the] present tense",
+        "in the present",
+        "present tense",
+        "present",
+        "put it in the present",
+        "back to the present",
+        "say it in the present",
+        "the same in the present",
+        "simple present",
+        "make it present tense",
+        "[rewrite|write] [it|that] in the present tense",
     ),
     "will": (
-        "[in|in the|into the|to the] future tense", "in the future", "future tense", "future", "put it in the future", "and tomorrow",
-        "say it in the future", "the same in the future", "with will", "make it future", "[rewrite|write] [it|that] in the future tense", "as if it happens tomorrow",
-        "what about the future", "and the future",
+        "[in|in the|into the|to the] future tense",
+        "in the future",
+        "future tense",
+        "future",
+        "put it in the future",
+        "and tomorrow",
+        "say it in the future",
+        "the same in the future",
+        "with will",
+        "make it future",
+        "[rewrite|write] [it|that] in the future tense",
+        "as if it happens tomorrow",
+        "what about the future",
+        "and the future",
     ),
     "who": (
-        "with {a}", "with {a} instead of {b}", "with {a}, not {b}", "the same with {a}", "{a} instead of {b}", "use {a}", "use {a} instead of {b}",
-        "[change|replace] {b} [to|with|by] {a}", "for {a}", "about {a}", "[say|write|put] it with {a}", "[make|let] it [be |]{a}", "what about {a}",
-        "put {a} in the place of {b}", "start with {a}", "[rewrite|write] it with {a}", "and {a}", "same but {a}", "same sentence with {a}",
-        "[how is it|how does it go|what is it] with {a}", "make the subject {a}", "{a}", "[write|do] the same for {a}", "same thing with {a}, please",
+        "with {a}",
+        "with {a} instead of {b}",
+        "with {a}, not {b}",
+        "the same with {a}",
+        "{a} instead of {b}",
+        "use {a}",
+        "use {a} instead of {b}",
+        "[change|replace] {b} [to|with|by] {a}",
+        "for {a}",
+        "about {a}",
+        "[say|write|put] it with {a}",
+        "[make|let] it [be |]{a}",
+        "what about {a}",
+        "put {a} in the place of {b}",
+        "start with {a}",
+        "[rewrite|write] it with {a}",
+        "and {a}",
+        "same but {a}",
+        "same sentence with {a}",
+        "[how is it|how does it go|what is it] with {a}",
+        "make the subject {a}",
+        "{a}",
+        "[write|do] the same for {a}",
+        "same thing with {a}, please",
     ),
     "question": (
-        "as a question", "[make|turn] it [into |]a question", "ask it", "a question please", "question form", "and as a question", "put it as a question",
+        "as a question",
+        "[make|turn] it [into |]a question",
+        "ask it",
+        "a question please",
+        "question form",
+        "and as a question",
+        "put it as a question",
     ),
     "denied": (
-        "[make|put] it negative", "negative", "in the negative", "with not", "say the opposite with not", "the negative form", "deny it", "not",
+        "[make|put] it negative",
+        "negative",
+        "in the negative",
+        "with not",
+        "say the opposite with not",
+        "the negative form",
+        "deny it",
+        "not",
     ),
     "said": (
-        "back to a [statement|normal sentence]", "as a [statement|normal sentence]", "not as a question", "without the question",
+        "back to a [statement|normal sentence]",
+        "as a [statement|normal sentence]",
+        "not as a question",
+        "without the question",
     ),
-    "yes": ("without not", "[make|put] it positive", "positive again", "without the negation", "not negative"),
+    "yes": (
+        "without not",
+        "[make|put] it positive",
+        "positive again",
+        "without the negation",
+        "not negative",
+    ),
     "upper": ("in capitals", "in capital letters", "all caps", "in upper case"),
     "same": ("again", "say it again", "repeat it", "one more time", "once more please"),
     "count": ("how many words is that", "count the words", "how many words"),
-}  # fmt: skip
-BEFORE = "[||||now |now |and |and |ok, now |and now |then |ok |please |good, now |great, and |thanks. now ]"
+}
+BEFORE = "[||||now |now |and |and |ok, now |and now |then |ok |good, now |great, and |thanks. now ]"
 QUOTE = ("{}", "{}", '"{}"', "'{}'")
 
 
@@ -147,13 +246,26 @@ def another(rng: random.Random, way: str, a: str = "", b: str = "") -> str:
     if before.strip() and form.split()[0] in ("and", "what"):
         before = ""
     shown = rng.choice(QUOTE)
-    if re.search(r"(with|for|about|of) \{a\}", form) and a in OF and shown == "{}" and rng.random() < 0.25 and "of {a}" not in form:
+    if (
+        re.search(r"(with|for|about|of) \{a\}", form)
+        and a in OF
+        and shown == "{}"
+        and rng.random() < 0.25
+        and "of {a}" not in form
+    ):
         a = OF[a][1]
-    form = form.replace("{a}", shown.format(a)).replace("{b}", (shown if rng.random() < 0.6 else "{}").format(b[0].lower() + b[1:] if b.startswith(("The ", "My ")) else b))
+    form = form.replace("{a}", shown.format(a)).replace(
+        "{b}",
+        (shown if rng.random() < 0.6 else "{}").format(
+            b[0].lower() + b[1:] if b.startswith(("The ", "My ")) else b
+        ),
+    )
     text = " ".join(f"{before}{form}".split())
     way_ = rng.random()
     if way_ < 0.3:
-        text = sentence(text) + rng.choice((".", ".", "!", "?" if "what" in text or "how" in text else "."))
+        text = sentence(text) + rng.choice(
+            (".", ".", "!", "?" if "what" in text or "how" in text else ".")
+        )
     elif way_ < 0.4:
         text = sentence(text)
     elif way_ < 0.5:
@@ -162,9 +274,24 @@ def another(rng: random.Random, way: str, a: str = "", b: str = "") -> str:
 
 
 STARTS = (
-    "past", "past", "past", "past", "future", "future", "present", "person", "person", "person",
-    "question", "negative", "repeat", "passive", "progressive", "perfect", "plural people",
-)  # fmt: skip
+    "past",
+    "past",
+    "past",
+    "past",
+    "future",
+    "future",
+    "present",
+    "person",
+    "person",
+    "person",
+    "question",
+    "negative",
+    "repeat",
+    "passive",
+    "progressive",
+    "perfect",
+    "plural people",
+)
 
 
 def changed(rng: random.Random, now: Telling) -> tuple[Job, Telling] | None:
@@ -174,7 +301,9 @@ def changed(rng: random.Random, now: Telling) -> tuple[Job, Telling] | None:
     if kind in ("past", "future", "present"):
         tense = {"past": "then", "future": "will", "present": "now"}[kind]
         new = replace(now, tense=tense)
-        if new.text() == text or (now.link in (" because", " when") and "will" in (tense, now.tense)):
+        if new.text() == text or (
+            now.link in (" because", " when") and "will" in (tense, now.tense)
+        ):
             return None
         return Job(kind, text, new.text()), new
     if kind == "person":
@@ -192,7 +321,11 @@ def changed(rng: random.Random, now: Telling) -> tuple[Job, Telling] | None:
         return Job("repeat", text, text), now
     first = now.clauses[0]
     if kind == "progressive":
-        if not now.one or now.tense == "will" or any(verb in rewriting.STATES for verb, _ in first.doing):
+        if (
+            not now.one
+            or now.tense == "will"
+            or any(verb in rewriting.STATES for verb, _ in first.doing)
+        ):
             return None
         return Job(kind, text, first.said("ing" if now.tense == "now" else "was ing")), now
     if kind == "perfect":
@@ -201,7 +334,11 @@ def changed(rng: random.Random, now: Telling) -> tuple[Job, Telling] | None:
         return Job(kind, text, first.said("have")), now
     if kind == "passive":
         one = rewriting._doing(rng, r"\|.*\|")
-        if "{his}" in one.doing[0][1] or one.end in ("alone", "together") or one.end.startswith("with"):
+        if (
+            "{his}" in one.doing[0][1]
+            or one.end in ("alone", "together")
+            or one.end.startswith("with")
+        ):
             return None
         return Job(kind, one.said(now.tense), passive(one, now.tense)), now
     return None
@@ -217,7 +354,9 @@ def passive(one: Clause, tense: str) -> str:
 
 def somebody(rng: random.Random, now: Telling) -> tuple[Telling, str, str] | None:
     """The same of somebody else: what is told, who it is, who it was."""
-    free = [who for who in PRONOUNS if who != now.who and all(fits(one, who) for one in now.clauses)]
+    free = [
+        who for who in PRONOUNS if who != now.who and all(fits(one, who) for one in now.clauses)
+    ]
     if not free:
         return None
     who = rng.choice(free)
@@ -272,6 +411,32 @@ def follow(rng: random.Random, now: Telling, last: str) -> tuple[str, str, Telli
     return another(rng, way), f"{counted}: {len(words)} words.", now
 
 
+def reported(rng: random.Random) -> tuple[Job, Telling] | None:
+    """`Anna said, "I like tea."` as `Anna said that she liked tea.`, and the other way round."""
+    who, pronoun = sentences.subject(rng)
+    if pronoun == "it" or who in OF or who.endswith(" I"):
+        return None
+    now = plain(rng)
+    said_by = "I" if pronoun in ("he", "she") else "we"
+    if not fits(now, said_by) or not fits(now, pronoun):
+        return None
+    tense = rng.choice(("now", "now", "will"))
+    direct = now.of(said_by, said_by).said(tense)
+    inner = now.of(pronoun, pronoun).bare("then" if tense == "now" else "will")
+    inner = inner.replace(" will ", " would ", 1)
+    asked = rng.choice(
+        (
+            f'{sentence(who)} said, "{direct}"',
+            f'{sentence(who)} said: "{direct}"',
+            f'"{direct[:-1]}," said {who}.',
+        )
+    )
+    told = f"{sentence(who)} said that {inner}."
+    if rng.random() < 0.2:
+        return Job("direct", told, f'{sentence(who)} said, "{direct}"'), Telling((now,))
+    return Job("reported", asked, told), Telling((now,))
+
+
 def plural_people(rng: random.Random) -> tuple[Job, Telling] | None:
     """`The boy runs` as `the boys run`: the subject in the plural, and back."""
     one, many = rng.choice(SUBJECTS)
@@ -289,27 +454,61 @@ def plural_people(rng: random.Random) -> tuple[Job, Telling] | None:
 SUBJECTS = tuple(
     (one, many)
     for one, many in (
-        ("boy", "boys"), ("girl", "girls"), ("child", "children"), ("man", "men"), ("woman", "women"), ("student", "students"),
-        ("teacher", "teachers"), ("farmer", "farmers"), ("nurse", "nurses"), ("policeman", "policemen"), ("lady", "ladies"),
-        ("baby", "babies"), ("thief", "thieves"), ("neighbour", "neighbours"), ("guest", "guests"), ("worker", "workers"),
-        ("king", "kings"), ("queen", "queens"), ("knight", "knights"), ("driver", "drivers"), ("dancer", "dancers"),
-        ("actor", "actors"), ("actress", "actresses"), ("tourist", "tourists"), ("doctor", "doctors"), ("fisherman", "fishermen"),
-        ("secretary", "secretaries"), ("waitress", "waitresses"), ("grandchild", "grandchildren"), ("stranger", "strangers"),
+        ("boy", "boys"),
+        ("girl", "girls"),
+        ("child", "children"),
+        ("man", "men"),
+        ("woman", "women"),
+        ("student", "students"),
+        ("teacher", "teachers"),
+        ("farmer", "farmers"),
+        ("nurse", "nurses"),
+        ("policeman", "policemen"),
+        ("lady", "ladies"),
+        ("baby", "babies"),
+        ("thief", "thieves"),
+        ("neighbour", "neighbours"),
+        ("guest", "guests"),
+        ("worker", "workers"),
+        ("king", "kings"),
+        ("queen", "queens"),
+        ("knight", "knights"),
+        ("driver", "drivers"),
+        ("dancer", "dancers"),
+        ("actor", "actors"),
+        ("actress", "actresses"),
+        ("tourist", "tourists"),
+        ("doctor", "doctors"),
+        ("fisherman", "fishermen"),
+        ("secretary", "secretaries"),
+        ("waitress", "waitresses"),
+        ("grandchild", "grandchildren"),
+        ("stranger", "strangers"),
     )
-)  # fmt: skip
+)
 
 
 def sample(rng: random.Random, held_out: bool = False) -> Conversation:
     while True:
         now = telling(rng)
-        found = plural_people(rng) if rng.random() < 0.07 else changed(rng, now)
+        way = rng.random()
+        make = plural_people if way < 0.07 else reported if way < 0.14 else None
+        found = make(rng) if make else changed(rng, now)
         if found is not None:
             break
     todo, now = found
     talk = [rewriting.asked(rng, todo, held_out), todo.answer]
     if held_out or rng.random() < 0.3:
         return chat(*talk)
-    if todo.kind in ("passive", "progressive", "perfect", "single", "manyfold"):
+    if todo.kind in (
+        "passive",
+        "progressive",
+        "perfect",
+        "single",
+        "manyfold",
+        "reported",
+        "direct",
+    ):
         return chat(*talk)
     last = todo.answer
     for _ in range(rng.choice((1, 1, 1, 2, 2, 3, 4))):

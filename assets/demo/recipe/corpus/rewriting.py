@@ -1032,14 +1032,14 @@ WHICH = (
     ", which nobody liked,",
 )
 TAILS = (
-    " because the weather was bad",
-    " although it was rather late",
-    " while {N} was at the {p}",
+    ", which is not so important here",
+    ", as you may perhaps remember",
+    ", and everybody talked about it for days",
     ", as everybody could see",
-    " after a long and {a} day",
-    " when the {e} was over",
+    ", as {N} has told me",
+    ", if I remember it well",
     ", and that was really a surprise for everybody",
-    " before the {e} began on {D}",
+    ", and nobody had expected that",
     ", which took a very long time",
     ", as I have told you before",
 )
@@ -1142,7 +1142,10 @@ def itemize(rng: random.Random) -> Job:
         one = clause(rng, 3)
         if any(verb in STATES for verb, _ in one.doing):
             return itemize(rng)
-        parts = [f"{v} {r}".strip() for (v, _), r in zip(one.doing, one.of("I", "I").rests(), strict=True)]
+        parts = [
+            f"{v} {r}".strip()
+            for (v, _), r in zip(one.doing, one.of("I", "I").rests(), strict=True)
+        ]
         text = f"I have to {listed(parts)}."
         return Job("itemize", text, "\n".join(f"- {part}" for part in parts))
     pool = [*daily.FOOD, *daily.FOOD, *(plural_of(thing) for thing in daily.THINGS)]
