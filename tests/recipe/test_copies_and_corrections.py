@@ -208,3 +208,27 @@ def test_reported_speech_is_told_of_somebody_else() -> None:
             said = found[0].answer.partition(" said that ")[2]
             assert re.match(r"(he|she|they) ", said) and '"' not in said
             assert not re.search(r"\b(I|am|will|our|we)\b", said), said
+
+
+def test_longer_sentences_keep_what_was_said() -> None:
+    for seed in SEEDS:
+        found = retold.longer(random.Random(seed))
+        if found is not None:
+            words = found[0].text.rstrip(".").split()[1:]
+            assert " ".join(words) in found[0].answer
+            assert " because " in found[0].answer
+
+
+def test_spelling_of_two_lands() -> None:
+    for seed in SEEDS:
+        job = plainer.american(random.Random(seed))
+        assert job.text != job.answer and len(job.text.split()) == len(job.answer.split())
+        british = job.answer if job.kind == "british" else job.text
+        assert any(word in british.lower() for word in plainer.AMERICAN)
+
+
+def test_the_wrong_word_is_found() -> None:
+    for seed in SEEDS:
+        job = mending.which(random.Random(seed))
+        wrong, right = re.findall('"([^"]+)"', job.answer)
+        assert re.search(rf"\b{wrong}\b", job.text) and not re.search(rf"\b{right}\b", job.text)

@@ -642,6 +642,21 @@ def initials(rng: random.Random) -> Job:
     return Job("initials", " ".join(found), f"{shown}: {''.join(one[0].upper() for one in found)}.")
 
 
+def anded(rng: random.Random) -> Job:
+    """A row with "and" before the last thing."""
+    found = [one for one in dict.fromkeys(things(rng)) if not re.search(r",| and |\n", one)]
+    if len(found) < 2:
+        return anded(rng)
+    between = rng.choice((", ", ", ", "\n"))
+    return Job("row and", between.join(found), listed(found))
+
+
+def spelled(rng: random.Random) -> Job:
+    """The letters of a word, in capitals."""
+    text = word(rng)
+    return Job("spell large", text, "-".join(text.upper()))
+
+
 # Two wishes at once: what is done with the words, and what with the text then.
 FIRSTS = (
     ("reverse", ("reverse the words", "put the words in the opposite order")),
@@ -716,6 +731,8 @@ MAKERS: dict[Maker, float] = {
     nth: 4,
     signs: 6,
     initials: 2,
+    anded: 2,
+    spelled: 3,
 }
 KINDS, WEIGHTS = tuple(MAKERS), tuple(MAKERS.values())
 GAME = (

@@ -638,6 +638,8 @@ def there(rng: random.Random) -> Parts:
         if way < 0.8
         else mass(rng, rng.choice(tuple(UNCOUNTED)[:20]))
     )
+    only = tuple(w for w in noun.wrong if w.startswith(("a ", "an ")))
+    noun = Part(noun.right, only)  # `there were dog` may be one or several
     if re.search(r"\b(two|three|four|five|six|\d)\b", noun.right):
         return there(rng)
     return [verb, noun, place, *([cut(rng, rng.choice(TIMES["then"]))] if before else [])]
@@ -945,7 +947,7 @@ def marred(
 def mended(rng: random.Random) -> Mended:
     """One sentence or two with mistakes."""
     found = []
-    for _ in range(rng.choice((1, 1, 1, 1, 2))):
+    for _ in range(rng.choice((1, 1, 1, 1, 1, 2, 2, 3))):
         while True:
             wrong, right, changes = marred(rng, rng.choices(KINDS, WEIGHTS)[0](rng))
             if wrong != right:
@@ -953,7 +955,7 @@ def mended(rng: random.Random) -> Mended:
         found.append((sentence(wrong), sentence(right), changes))
     text, answer = " ".join(one_[0] for one_ in found), " ".join(one_[1] for one_ in found)
     names = re.findall(r"\b[A-Z][a-z]{2,}\b", answer)
-    if len(found) == 2 and len(set(names)) < len(names) and rng.random() < 0.8:
+    if len(found) > 1 and len(set(names)) < len(names) and rng.random() < 0.8:
         return mended(rng)
     changes = [change for one_ in found for change in one_[2]]
     if rng.random() < 0.3:
@@ -1039,6 +1041,21 @@ def respelled(rng: random.Random) -> Job:
     return Job("spelling", between.join(wrong), between.join(words))
 
 
+def which(rng: random.Random) -> Job:
+    """The one word of a sentence that is spelled wrong."""
+    text = rewriting.line(rng, 11)
+    words = [w for w in re.findall(r"(?<!['-])\b[a-z]{3,}\b(?!['-])", text) if text.count(w) == 1]
+    words = [w for w in words if w in rewriting.real_words()]
+    if not words:
+        return which(rng)
+    word = rng.choice(words)
+    wrong = rewriting.misspelled(rng, word)
+    if wrong == word or wrong in rewriting.real_words() or len(wrong) < 2:
+        return which(rng)
+    answer = f'The word "{wrong}" is wrong. It is spelled "{word}".'
+    return Job("which wrong", whole_words(text, word, wrong), answer)
+
+
 def checked(rng: random.Random) -> Job:
     """Whether a sentence is right, and how it should be."""
     found = mended(rng)
@@ -1051,8 +1068,10 @@ def job(rng: random.Random) -> tuple[Job, tuple[tuple[str, str], ...]]:
     way = rng.random()
     if way < 0.07:
         return respelled(rng), ()
-    if way < 0.15:
+    if way < 0.14:
         return checked(rng), ()
+    if way < 0.17:
+        return which(rng), ()
     found = mended(rng)
     kind = rng.choice(("grammar", "grammar", "grammar", "mistakes", "mistakes"))
     if rng.random() < 0.05:  # nothing is wrong with it

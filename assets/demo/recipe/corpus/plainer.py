@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Callable
 from functools import cache
 
 from assets.demo.recipe.corpus import copying, daily, rewriting, sentences
@@ -177,7 +178,6 @@ def wordy(rng: random.Random) -> Pair:
                 "sell",
                 "get",
                 "take",
-                "show me",
                 "notice",
                 "want",
                 "order",
@@ -337,6 +337,94 @@ def formal(rng: random.Random) -> Job:
     return Job("formal", text, answer)
 
 
+def letter(rng: random.Random) -> Job:
+    """A short message to a friend, and the same for a letter."""
+    to, by = rng.sample(daily.NAMES, 2)
+    found: list[Pair] = []
+    count = rng.choice((1, 1, 2, 3))
+    while len(found) < count:
+        one = stiff(rng)
+        if one[1][-1] in ".?" and not any(name in " ".join(one) for name in (to, by)):
+            found.append(one)
+    hi = rng.choice(("Hi", "Hey", "Hello", "hi", "hey"))
+    bye = rng.choice(("Bye", "See you", "Cheers", "Love", "Take care", "bye"))
+    easy, formal_ = " ".join(one[0] for one in found), " ".join(one[1] for one in found)
+    if rng.random() < 0.5:
+        return Job("formal", f"{hi} {to}, {easy}", f"Dear {to}, {formal_}")
+    return Job(
+        "formal", f"{hi} {to}, {easy} {bye}, {by}", f"Dear {to}, {formal_} Kind regards, {by}"
+    )
+
+
+SPELLINGS = (
+    "colour color;favourite favorite;neighbour neighbor;centre center;theatre theater;grey gray"
+    ";travelled traveled;travelling traveling;cancelled canceled;realise realize;metre meter"
+    ";organise organize;recognise recognize;apologise apologize;litre liter;flavour flavor"
+    ";honour honor;humour humor;behaviour behavior;harbour harbor;labour labor;rumour rumor"
+    ";catalogue catalog;dialogue dialog;programme program;tyre tire;pyjamas pajamas;plough plow"
+    ";jewellery jewelry;traveller traveler;defence defense;licence license;analyse analyze"
+    ";cheque check;colourful colorful;favour favor;fibre fiber;storey story;mum mom"
+    ";moustache mustache;sceptical skeptical;marvellous marvelous;skilful skillful;kerb curb"
+)
+AMERICAN = dict(entry.split() for entry in SPELLINGS.split(";"))
+SPELLED = (
+    "My {0} is in the {p}.",
+    "I like this {0}.",
+    "The {0} is next to the {p}.",
+    "{N} talks about the {0}.",
+    "What a nice {0}!",
+    "The {0} is {a}.",
+    "We need a {0} and a {1}.",
+    "This {0} is not my {1}.",
+    "Is that your {0}?",
+    "{0}, {1}",
+    "{0}",
+    "{0} and {1}",
+    "{0} {1}",
+    "The word {0} is on the {t}.",
+)
+NAMED = (
+    "colour",
+    "neighbour",
+    "centre",
+    "theatre",
+    "metre",
+    "litre",
+    "flavour",
+    "harbour",
+    "rumour",
+    "catalogue",
+    "dialogue",
+    "programme",
+    "tyre",
+    "plough",
+    "traveller",
+    "licence",
+    "cheque",
+    "favour",
+    "moustache",
+    "kerb",
+)
+
+
+def american(rng: random.Random) -> Job:
+    """British spelling and American spelling."""
+    form = rng.choice(SPELLED)
+    pool = NAMED if re.search(r"[a-zA-Z] ?\{0\}|\{0\} is", form) else tuple(AMERICAN)
+    a, b = rng.sample(pool, 2)
+    british = sentence(filled(rng, form.replace("{0}", a).replace("{1}", b)))
+    if not form.startswith("{0}") and rng.random() < 0.2:
+        british = f"{british} My favourite colour is {rng.choice(('grey', 'blue', 'red'))}."
+    us = re.sub(r"[A-Za-z]+", lambda m: _like(m[0], AMERICAN.get(m[0].lower(), m[0])), british)
+    if rng.random() < 0.35:
+        return Job("british", us, british)
+    return Job("american", british, us)
+
+
+def _like(word: str, new: str) -> str:
+    return sentence(new) if word[0].isupper() else new
+
+
 def simple(rng: random.Random) -> Job:
     """Formal words, and what everybody says: the short forms stay full."""
     easy, text = stiff(rng)
@@ -358,7 +446,15 @@ def softer(rng: random.Random) -> Job:
     return Job("polite", f"{text}{end}", answer)
 
 
-MAKERS = {shorter: 60, formal: 16, simple: 12, softer: 10, copying._demand: 3}
+MAKERS: dict[Callable[[random.Random], Job], float] = {
+    shorter: 58,
+    formal: 13,
+    letter: 6,
+    simple: 10,
+    softer: 10,
+    american: 5,
+    copying._demand: 3,
+}
 KINDS, WEIGHTS = tuple(MAKERS), tuple(MAKERS.values())
 
 

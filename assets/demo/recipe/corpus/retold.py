@@ -323,11 +323,11 @@ def changed(rng: random.Random, now: Telling) -> tuple[Job, Telling] | None:
     if kind == "progressive":
         if (
             not now.one
-            or now.tense == "will"
+            or now.tense != "now"
             or any(verb in rewriting.STATES for verb, _ in first.doing)
         ):
             return None
-        return Job(kind, text, first.said("ing" if now.tense == "now" else "was ing")), now
+        return Job(kind, text, first.said("ing")), now
     if kind == "perfect":
         if not now.one or now.tense == "will" or first.end:
             return None
@@ -437,6 +437,33 @@ def reported(rng: random.Random) -> tuple[Job, Telling] | None:
     return Job("reported", asked, told), Telling((now,))
 
 
+def longer(rng: random.Random) -> tuple[Job, Telling] | None:
+    """A short sentence, and the same with a time before it and a reason behind it."""
+    now = plain(rng)
+    now = replace(now, end="", doing=now.doing[:1])
+    tense = rng.choice(("now", "then"))
+    if not fits(now, now.who):
+        return None
+    when = sentences.filled(
+        rng, rng.choice(entries("when past" if tense == "then" else "when now"))
+    )
+    why = sentences.reasons(rng)[tense == "then"]
+    long = f"{sentence(when)} {now.bare(tense)} because {why}."
+    names = re.findall(r"\b[A-Z][a-z]+\b", now.bare(tense))
+    if any(name in why for name in names):
+        return None
+    return Job("longer", now.said(tense), long), Telling((now,))
+
+
+def third_person(rng: random.Random) -> tuple[Job, Telling] | None:
+    """What I do, as what she does, where nobody is named."""
+    now = telling(rng)
+    if not all(fits(one, who) for one in now.clauses for who in ("I", "she")):
+        return None
+    mine, hers = now.of("I", "I"), now.of("she", "she")
+    return Job("third person free", mine.text(), hers.text()), hers
+
+
 def plural_people(rng: random.Random) -> tuple[Job, Telling] | None:
     """`The boy runs` as `the boys run`: the subject in the plural, and back."""
     one, many = rng.choice(SUBJECTS)
@@ -488,11 +515,14 @@ SUBJECTS = tuple(
 )
 
 
+OTHERS = (plural_people, plural_people, reported, reported, longer, third_person)
+
+
 def sample(rng: random.Random, held_out: bool = False) -> Conversation:
     while True:
         now = telling(rng)
         way = rng.random()
-        make = plural_people if way < 0.07 else reported if way < 0.14 else None
+        make = rng.choice(OTHERS) if way < 0.2 else None
         found = make(rng) if make else changed(rng, now)
         if found is not None:
             break
@@ -508,6 +538,7 @@ def sample(rng: random.Random, held_out: bool = False) -> Conversation:
         "manyfold",
         "reported",
         "direct",
+        "longer",
     ):
         return chat(*talk)
     last = todo.answer
