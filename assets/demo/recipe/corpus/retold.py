@@ -13,12 +13,40 @@ from dataclasses import dataclass, replace
 
 from assets.demo.recipe.corpus import rewriting, sentences, subjects
 from assets.demo.recipe.corpus.copying import Job
-from assets.demo.recipe.corpus.sentences import OF, Clause, clause, entries
+from assets.demo.recipe.corpus.sentences import OF, Clause, be, clause, done, entries, ing
 from assets.demo.recipe.corpus.text import Conversation, alternative, chat, listed, sentence
 
 TIMED = {"now": "now", "then": "past", "will": "future"}
 PRONOUNS = ("I", "you", "he", "she", "we", "they")
 HERS = ("she", "he", "it", "they", "we", "I", "you")
+
+
+def helped(one: Clause, helper: str, tense: str, shape: str) -> str:
+    """A sentence with a helping verb: `she can sing`, `is she singing?`."""
+    many = one.who in sentences.SECOND
+    is_ = be(one.who, tense == "then")
+    has = {"now": "have" if many else "has", "then": "had", "will": "will have"}[tense]
+    said = {
+        "ing": "will be" if tense == "will" else is_,
+        "can": {"now": "can", "then": "could", "will": "will be able to"}[tense],
+        "have to": f"{has} to",
+        "perfect": has,
+        "going": f"{is_} going to",
+    }[helper]
+    form = {"ing": ing, "perfect": done}.get(helper, str)
+    verbs = [form(verb) for verb, _ in one.doing]
+    if helper == "have to" and tense != "will" and shape != "said":
+        do = "did" if tense == "then" else "do" if many else "does"
+        said = f"{do} have to"
+    first, _, more = said.partition(" ")
+    if shape == "question":
+        return sentence(f"{first} {one.subject} {one._join(verbs, more)}?")
+    if shape == "denied":
+        nt = {"am": "am not", "will": "won't", "can": "can't"}.get(first, f"{first}n't")
+        said = f"{nt} {more}".strip()
+        doing = re.sub(r"\bsome\b", "any", one._join(verbs, said))
+        return sentence(f"{one.subject} {doing}.")
+    return sentence(f"{one.subject} {one._join(verbs, said)}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +56,13 @@ class Telling:
     clauses: tuple[Clause, ...]
     tense: str = "now"
     shape: str = "said"
+    helper: str = ""  # "ing", "can", "have to", "perfect", "going": of one clause
     link: str = ""  # between two clauses: ", and", ", but"; nothing if they are two sentences
 
     def text(self) -> str:
         first = self.clauses[0]
+        if self.helper:
+            return helped(first, self.helper, self.tense, self.shape)
         if self.shape == "question":
             return first.question(self.tense)
         if self.shape == "denied":
@@ -106,7 +137,20 @@ def plain(rng: random.Random) -> Clause:
 def telling(rng: random.Random) -> Telling:
     first = plain(rng)
     tense = rng.choice(("now", "now", "now", "now", "then", "then", "will"))
-    if rng.random() < 0.72:
+    way = rng.random()
+    if way < 0.17 and not any(verb in rewriting.STATES for verb, _ in first.doing):
+        helper = rng.choice(("ing", "ing", "can", "can", "have to", "perfect", "going"))
+        tense = rng.choice(
+            ("now", "now", "then") if helper == "going" else ("now", "now", "then", "will")
+        )
+        if helper in ("perfect", "going"):
+            first = replace(first, end="")
+        shape = rng.choice(("said", "said", "said", "question", "denied"))
+        shape = "said" if shape == "denied" and len(first.doing) > 1 else shape
+        return Telling((first,), tense, shape, helper)
+    if way < 0.27 and len(first.doing) == 1:
+        return Telling((first,), tense, rng.choice(("question", "denied")))
+    if way < 0.78:
         return Telling((first,), tense)
     second = plain(rng)
     pronoun = first.who
@@ -298,6 +342,18 @@ def changed(rng: random.Random, now: Telling) -> tuple[Job, Telling] | None:
     """The first wish, and what there is then."""
     kind = rng.choice(STARTS)
     text = now.text()
+    if now.helper == "going" and kind == "future":
+        return None
+    if now.shape != "said" and kind in (
+        "question",
+        "negative",
+        "perfect",
+        "progressive",
+        "passive",
+    ):
+        return None
+    if now.helper and kind in ("perfect", "progressive", "passive"):
+        return None
     if kind in ("past", "future", "present"):
         tense = {"past": "then", "future": "will", "present": "now"}[kind]
         new = replace(now, tense=tense)
@@ -386,6 +442,8 @@ def follow(rng: random.Random, now: Telling, last: str) -> tuple[str, str, Telli
         else:
             ways += ["said" if now.shape == "question" else "yes"] * 2
     way = rng.choice(ways)
+    if now.helper == "going" and way == "will":
+        return None
     if way == "who":
         after = somebody(rng, now)
         if after is None:
