@@ -397,6 +397,21 @@ MESSAGES = (
 )
 
 
+def paragraph(rng: random.Random) -> str:
+    """Some whole sentences, with a line of the things above among them."""
+    found = [rewriting.line(rng) for _ in range(rng.randint(2, 5))]
+    for make in rng.sample((record, message, marked, salad), rng.choice((0, 1, 1, 2))):
+        found.insert(rng.randint(0, len(found)), make(rng))
+    return rng.choice((" ", " ", "\n")).join(found)
+
+
+def figures(rng: random.Random) -> str:
+    """A row of numbers."""
+    size = 10 ** rng.randint(1, 5)
+    found = [str(rng.randrange(size)) for _ in range(rng.randint(2, 10))]
+    return rng.choice((" ", ", ", "-", " / ", "")).join(found)
+
+
 def anything(rng: random.Random) -> str:
     makers = (
         salad,
@@ -417,6 +432,9 @@ def anything(rng: random.Random) -> str:
         mistaken,
         rows,
         _names,
+        paragraph,
+        paragraph,
+        figures,
     )
     return rng.choice(makers)(rng)
 

@@ -1458,6 +1458,17 @@ VERBS = frozenset((
 ))  # fmt: skip
 
 
+# What people say before their wish.
+CONTEXTS = (
+    "for school: ", "for my homework, ", "i need this for work. ", "quick one: ",
+    "one more thing: ",
+    "my teacher wants this: ", "small job for you: ", "my boss asks: ", "for an email: ",
+    "help me with this: ", "i need your help. ", "good morning, ", "let's try something: ",
+    "next task: ", "a test for you: ", "my son has to do this: ", "for my english class: ",
+)  # fmt: skip
+BARE = ("repeat", "upper", "lower", "title", "spelling", "grammar", "mistakes", "past", "polite")
+
+
 def asked(rng: random.Random, todo: Job, held_out: bool = False) -> str:
     """The request, as somebody may type it: the instruction before or behind the text."""
     topic = ASKED[todo.kind]
@@ -1476,6 +1487,8 @@ def asked(rng: random.Random, todo: Job, held_out: bool = False) -> str:
         elif way < 0.4:
             start = rng.choice(("hi, ", "hey, ", "Ok, ", "now ", "hello! "))
             form = f"{start}{form[0].lower()}{form[1:]}"
+        elif way < 0.43:
+            form = f"{rng.choice(CONTEXTS)}{form[0].lower()}{form[1:]}"
     if before:
         way, head = rng.random(), form[: -len(" {text}")]
         way = rng.random() * 0.39 if " " not in head else way
@@ -1492,6 +1505,8 @@ def asked(rng: random.Random, todo: Job, held_out: bool = False) -> str:
             form = '"{text}" ' + head.rstrip(":")
         elif way < 0.5:
             form = "{text}\n" + head.rstrip(":")
+        elif way > 0.96 and todo.kind in BARE and quoted and head.endswith(":"):
+            form = head.rstrip(":") + " {text}"
         elif way < 0.54:
             form = (
                 head + " {text}" + rng.choice((" please", " thanks", " pls"))
@@ -1508,6 +1523,8 @@ def asked(rng: random.Random, todo: Job, held_out: bool = False) -> str:
         pieces[::2] = [piece.lower() for piece in pieces[::2]]
     elif way < 0.33:
         pieces[::2] = [piece.lower().replace("please", "pls") for piece in pieces[::2]]
+    elif way < 0.34:
+        pieces[::2] = [piece.upper() for piece in pieces[::2]]
     form = "".join(pieces)
     values = {"text": todo.text, "a": todo.a, "b": todo.b, "nth": todo.nth}
     return SLOT.sub(lambda match: values[match[1]], form)
