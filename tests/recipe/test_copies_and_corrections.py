@@ -10,6 +10,7 @@ import pytest
 
 from assets.demo.recipe.corpus import exact, mending, plainer, retold, rewriting, sentences
 from assets.demo.recipe.corpus.copying import Job
+from assets.demo.recipe.corpus.wordplay import OPPOSITES
 
 SEEDS = range(200)
 MODULES = (exact, mending, plainer, retold)
@@ -247,3 +248,14 @@ def test_helping_verbs_agree_with_who_does_it() -> None:
             assert re.search(rf"(?i)\b{has}(n't)?\b", text), text
         assert text.endswith("?") == (now.shape == "question"), text
         assert (now.shape == "denied") == bool(re.search(r"n't\b| not\b", text)), text
+
+
+def test_opposites_are_the_other_way_round() -> None:
+    for seed in SEEDS:
+        job = plainer.opposite(random.Random(seed))
+        strip = str.maketrans("", "", ".,")
+        pairs = zip(
+            job.text.translate(strip).split(), job.answer.translate(strip).split(), strict=True
+        )
+        changed = [(a, b) for a, b in pairs if a != b and a not in ("a", "an")]
+        assert changed and all(OPPOSITES[a] == b for a, b in changed), job

@@ -653,6 +653,15 @@ def signs(rng: random.Random) -> Job:
     return Job(kind, text, done[kind])
 
 
+def spaces(rng: random.Random) -> Job:
+    """Words with too many spaces between them."""
+    text = rewriting.line(rng, 10) if rng.random() < 0.5 else " ".join(words(rng, 2, 7))
+    if " " not in text:
+        return spaces(rng)
+    wide = re.sub(" ", lambda _: " " * rng.choice((1, 2, 2, 3, 4)), text)
+    return Job("spaces", wide, text) if wide != text else spaces(rng)
+
+
 def initials(rng: random.Random) -> Job:
     """The first letters, word by word."""
     found = words(rng, 2, 6)
@@ -750,6 +759,7 @@ MAKERS: dict[Maker, float] = {
     signs: 6,
     initials: 2,
     anded: 2,
+    spaces: 2,
     spelled: 3,
 }
 KINDS, WEIGHTS = tuple(MAKERS), tuple(MAKERS.values())

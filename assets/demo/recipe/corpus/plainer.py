@@ -16,6 +16,7 @@ from assets.demo.recipe.corpus import copying, daily, rewriting, sentences
 from assets.demo.recipe.corpus.copying import Job
 from assets.demo.recipe.corpus.sentences import OF, SECOND, be, entries, ing, past, third
 from assets.demo.recipe.corpus.text import FORMS, Conversation, chat, read_sections, sentence
+from assets.demo.recipe.corpus.wordplay import OPPOSITES
 
 FILE = FORMS / "plainer.txt"
 Pair = tuple[str, str]
@@ -446,6 +447,120 @@ def softer(rng: random.Random) -> Job:
     return Job("polite", f"{text}{end}", answer)
 
 
+def _opposites() -> dict[str, str]:
+    """Adjectives that have one opposite, whatever they are said of."""
+    left = (
+        "old",
+        "new",
+        "light",
+        "heavy",
+        "short",
+        "tall",
+        "kind",
+        "free",
+        "strange",
+        "boring",
+        "dark",
+    )
+    return {a: b for a, b in OPPOSITES.items() if a in daily.ADJECTIVES and a not in left}
+
+
+CONTRARY = (
+    "The {t} is {0}.",
+    "The {0} {t} is in the {p}.",
+    "{N} has a {0} {t}.",
+    "The {c} is {0} and {1}.",
+    "My {t} is {0}, but your {t} is {1}.",
+    "I saw a {0} {c} near the {1} {p}.",
+    "It was {0} in {C}.",
+    "The {0} {c} sat on the {1} {t}.",
+    "{N} is always {0}.",
+    "The {p} was {0} and {1}.",
+    "The {e} was {0}.",
+    "The {d} is {0}.",
+    "They live in a {0} house.",
+    "She is {0} and {1}.",
+)
+
+
+def opposite(rng: random.Random) -> Job:
+    """The adjectives of a sentence, each with its opposite."""
+    known = _opposites()
+    a, b = rng.sample(sorted(known), 2)
+    if known[a] == b:
+        return opposite(rng)
+    form = rng.choice(CONTRARY)
+    text, answer = same(
+        rng,
+        form.replace("{0}", a).replace("{1}", b),
+        form.replace("{0}", known[a]).replace("{1}", known[b]),
+    )
+    return Job("opposite", sentence(text), sentence(answer))
+
+
+PIRATE = {
+    "my": "me",
+    "you": "ye",
+    "your": "yer",
+    "is": "be",
+    "are": "be",
+    "am": "be",
+    "friend": "matey",
+    "friends": "mateys",
+    "hello": "ahoy",
+    "yes": "aye",
+    "the": "th'",
+    "and": "an'",
+    "of": "o'",
+    "money": "gold",
+    "car": "ship",
+    "house": "ship",
+    "boss": "captain",
+    "man": "lad",
+    "woman": "lass",
+    "old": "ol'",
+    "to": "t'",
+    "for": "fer",
+    "beer": "rum",
+    "tea": "rum",
+    "teacher": "captain",
+}
+LINES = (
+    "My {t} is {a}.",
+    "Hello my friend, where is the {p}?",
+    "You are late for the {e}.",
+    "The {p} is {a} and the {t} is {a}.",
+    "My boss is in {C}.",
+    "Where is my {t}?",
+    "Your {c} is {a}.",
+    "I want to go to the {p}.",
+    "We are looking for the {t} of {N}.",
+    "Yes, the {t} is for you.",
+    "Give me the {t}!",
+    "My friends are in the {p}.",
+    "This {c} is my friend.",
+    "The old man is looking for your money.",
+    "I am {a} and you are {a}.",
+    "Do you have a {t} for my {c}?",
+    "{N} and {N} are going to {C}.",
+    "The {e} is on {D}.",
+)
+
+
+def styled(rng: random.Random) -> Job:
+    """As a pirate says it, word by word, or full of joy, or sad about it."""
+    text = filled(rng, rng.choice(LINES))
+    way = rng.random()
+    if way < 0.5:
+        said = re.sub(r"[A-Za-z]+", lambda m: _like(m[0], PIRATE.get(m[0].lower(), m[0])), text)
+        return Job("pirate", text, f"Arr! {said}")
+    if text.endswith("?"):
+        return styled(rng)
+    if way < 0.8:
+        return Job("excited", text, f"Wow, great news! {text[:-1]}!")
+    return Job("sadder", text, f"Oh dear, what a pity. {text[:-1]}...")
+
+
 MAKERS: dict[Callable[[random.Random], Job], float] = {
     shorter: 58,
     formal: 13,
@@ -453,6 +568,8 @@ MAKERS: dict[Callable[[random.Random], Job], float] = {
     simple: 10,
     softer: 10,
     american: 5,
+    opposite: 5,
+    styled: 4,
     copying._demand: 3,
 }
 KINDS, WEIGHTS = tuple(MAKERS), tuple(MAKERS.values())

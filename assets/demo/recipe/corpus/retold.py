@@ -472,7 +472,9 @@ def follow(rng: random.Random, now: Telling, last: str) -> tuple[str, str, Telli
 def reported(rng: random.Random) -> tuple[Job, Telling] | None:
     """`Anna said, "I like tea."` as `Anna said that she liked tea.`, and the other way round."""
     who, pronoun = sentences.subject(rng)
-    if pronoun == "it" or who in OF or who.endswith(" I"):
+    named = subjects.FIRST_NAMES
+    unknown = re.fullmatch(r"[A-Z][a-z]+", who) and who not in named
+    if pronoun == "it" or who in OF or who.endswith(" I") or unknown:
         return None
     now = plain(rng)
     said_by = "I" if pronoun in ("he", "she") else "we"
