@@ -844,7 +844,11 @@ def tense(rng: random.Random) -> Job:
     return Job("present", then, now) if now != then else tense(rng)
 
 
-STATES = ("be", "like", "love", "hate", "want", "need", "have", "believe", "understand", "miss")
+STATES = (
+    "be", "like", "love", "hate", "want", "need", "have", "believe", "understand", "miss", "own",
+    "know", "belong", "seem", "mean", "prefer", "agree", "disagree", "sound", "trust", "fear",
+    "respect", "admire", "regret", "suspect", "recognise", "notice", "smell", "taste", "become",
+)  # fmt: skip
 
 
 def _doing(rng: random.Random, fits: str = "", when: str = "any") -> Clause:
@@ -1028,14 +1032,14 @@ WHICH = (
     ", which nobody liked,",
 )
 TAILS = (
-    " because the weather was bad",
-    " although it was rather late",
-    " while {N} was at the {p}",
+    ", which is not so important here",
+    ", as you may perhaps remember",
+    ", and everybody talked about it for days",
     ", as everybody could see",
-    " after a long and {a} day",
-    " when the {e} was over",
+    ", as {N} has told me",
+    ", if I remember it well",
     ", and that was really a surprise for everybody",
-    " before the {e} began on {D}",
+    ", and nobody had expected that",
     ", which took a very long time",
     ", as I have told you before",
 )
@@ -1138,7 +1142,10 @@ def itemize(rng: random.Random) -> Job:
         one = clause(rng, 3)
         if any(verb in STATES for verb, _ in one.doing):
             return itemize(rng)
-        parts = [f"{v} {r}" for (v, _), r in zip(one.doing, one.of("I", "I").rests(), strict=True)]
+        parts = [
+            f"{v} {r}".strip()
+            for (v, _), r in zip(one.doing, one.of("I", "I").rests(), strict=True)
+        ]
         text = f"I have to {listed(parts)}."
         return Job("itemize", text, "\n".join(f"- {part}" for part in parts))
     pool = [*daily.FOOD, *daily.FOOD, *(plural_of(thing) for thing in daily.THINGS)]
@@ -1451,6 +1458,17 @@ VERBS = frozenset((
 ))  # fmt: skip
 
 
+# What people say before their wish.
+CONTEXTS = (
+    "for school: ", "for my homework, ", "i need this for work. ", "quick one: ",
+    "one more thing: ",
+    "my teacher wants this: ", "small job for you: ", "my boss asks: ", "for an email: ",
+    "help me with this: ", "i need your help. ", "good morning, ", "let's try something: ",
+    "next task: ", "a test for you: ", "my son has to do this: ", "for my english class: ",
+)  # fmt: skip
+BARE = ("repeat", "upper", "lower", "title", "spelling", "grammar", "mistakes", "past", "polite")
+
+
 def asked(rng: random.Random, todo: Job, held_out: bool = False) -> str:
     """The request, as somebody may type it: the instruction before or behind the text."""
     topic = ASKED[todo.kind]
@@ -1469,6 +1487,8 @@ def asked(rng: random.Random, todo: Job, held_out: bool = False) -> str:
         elif way < 0.4:
             start = rng.choice(("hi, ", "hey, ", "Ok, ", "now ", "hello! "))
             form = f"{start}{form[0].lower()}{form[1:]}"
+        elif way < 0.43:
+            form = f"{rng.choice(CONTEXTS)}{form[0].lower()}{form[1:]}"
     if before:
         way, head = rng.random(), form[: -len(" {text}")]
         way = rng.random() * 0.39 if " " not in head else way
@@ -1485,6 +1505,8 @@ def asked(rng: random.Random, todo: Job, held_out: bool = False) -> str:
             form = '"{text}" ' + head.rstrip(":")
         elif way < 0.5:
             form = "{text}\n" + head.rstrip(":")
+        elif way > 0.96 and todo.kind in BARE and quoted and head.endswith(":"):
+            form = head.rstrip(":") + " {text}"
         elif way < 0.54:
             form = (
                 head + " {text}" + rng.choice((" please", " thanks", " pls"))
@@ -1501,6 +1523,8 @@ def asked(rng: random.Random, todo: Job, held_out: bool = False) -> str:
         pieces[::2] = [piece.lower() for piece in pieces[::2]]
     elif way < 0.33:
         pieces[::2] = [piece.lower().replace("please", "pls") for piece in pieces[::2]]
+    elif way < 0.34:
+        pieces[::2] = [piece.upper() for piece in pieces[::2]]
     form = "".join(pieces)
     values = {"text": todo.text, "a": todo.a, "b": todo.b, "nth": todo.nth}
     return SLOT.sub(lambda match: values[match[1]], form)

@@ -76,7 +76,7 @@ def ing(verb: str) -> str:
         return f"{verb}{verb[-1]}ing"
     if verb.endswith("ie"):
         return verb[:-2] + "ying"
-    drop = verb.endswith("e") and not verb.endswith(("ee", "be"))
+    drop = verb.endswith("e") and not verb.endswith("ee") and verb != "be"
     return (verb[:-1] if drop else verb) + "ing"
 
 
@@ -218,17 +218,28 @@ PETS = re.compile(
 )
 
 
+@cache
+def deeds(fits: str, who: str = "") -> tuple[str, ...]:
+    """The actions that fit a pattern, and an animal or several people."""
+    pool = [form for form in entries("actions") if re.search(fits, form)]
+    if who == "it":
+        pool = [form for form in pool if PETS.match(form) and "his" not in form]
+    if who == "they":
+        pool = [form for form in pool if not re.match(r"be a |be a \{j", form)]
+    return tuple(pool)
+
+
 def clause(rng: random.Random, verbs: int = 0, when: str = "any", fits: str = "") -> Clause:
     """Something that somebody does, with so many verbs."""
     who, pronoun = subject(rng)
     count = verbs or rng.choice((1, 1, 1, 2, 2, 3))
-    pool = [form for form in entries("actions") if re.search(fits, form)]
+    pool = deeds(fits)
     if pronoun == "it":
-        pool = [form for form in pool if PETS.match(form) and "his" not in form] or pool
+        pool = deeds(fits, "it") or pool
         if not any(PETS.match(form) for form in pool):
             who = pronoun = "she"
     if pronoun in ("we", "they"):
-        pool = [form for form in pool if not re.match(r"be a |be a \{j", form)]
+        pool = deeds(fits, "they")
     doing = []
     for form in rng.sample(pool, min(count, len(pool))):
         verb, _, rest = form.partition(" ")
