@@ -15,7 +15,7 @@ T = TypeVar("T")
 Conversation = list[dict[str, str]]
 ANSWERS = Path(__file__).parent / "answers"
 FORMS = Path(__file__).parent / "forms"
-SAME = Path(__file__).parent / "same.txt"
+REFERENCE = "= "
 
 
 def chat(*texts: str) -> Conversation:
@@ -44,18 +44,29 @@ class Topic:
 
 
 def read_topics(path: Path) -> list[Topic]:
-    """The topics of a file as `_parsed` has them; one that `same.txt` names beside another has
-    that one's answers."""
-    return [_shared(path, topic) for topic in _parsed(path)]
+    """Topics of a file: a `# name` line (`# name *4` weighs four times as much), `? wording` lines,
+    `! reserved wording` lines, then the answer; a line of three dashes parts alternative answers.
+    An answer keeps its own line breaks. `= FILE/NAME` stands for the answers of another topic that
+    asks the same.
+    Raises ValueError for a topic that lacks wordings, reserved wordings or an answer, and for a
+    wording that stands twice in the file; KeyError for a reference to no topic.
+    """
+    return [replace(topic, answers=_answers_of(topic)) for topic in _parsed(path)]
+
+
+def _answers_of(topic: Topic) -> tuple[str, ...]:
+    if not topic.answers[0].startswith(REFERENCE):
+        return topic.answers
+    file, _, name = topic.answers[0].removeprefix(REFERENCE).partition("/")
+    return _topics_of(file)[name].answers
+
+
+@cache
+def _topics_of(file: str) -> dict[str, Topic]:
+    return {topic.name: topic for topic in _parsed(ANSWERS / f"{file}.txt")}
 
 
 def _parsed(path: Path) -> list[Topic]:
-    """Topics of a file: a `# name` line (`# name *4` weighs four times as much), `? wording` lines,
-    `! reserved wording` lines, then the answer; a line of three dashes parts alternative answers.
-    An answer keeps its own line breaks.
-    Raises ValueError for a topic that lacks wordings, reserved wordings or an answer, and for a
-    wording that stands twice in the file.
-    """
     topics, seen = [], set()
     for block in re.split(r"^# ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
         name, _, rest = block.partition("\n")
@@ -80,29 +91,6 @@ def _parsed(path: Path) -> list[Topic]:
         name, _, weight = name.strip().partition(" *")
         topics.append(Topic(name, tuple(questions), tuple(reserved), answers, float(weight or 1)))
     return topics
-
-
-@cache
-def same() -> dict[str, str]:
-    """The topics that ask what another one asks, each as FILE/NAME, with that other one."""
-    found: dict[str, str] = {}
-    for line in SAME.read_text(encoding="utf-8").splitlines():
-        if line and not line.startswith("# "):
-            first, *others = line.split(" | ")
-            found |= dict.fromkeys(others, first)
-    return found
-
-
-@cache
-def _topics_of(file: str) -> dict[str, Topic]:
-    return {topic.name: topic for topic in _parsed(ANSWERS / f"{file}.txt")}
-
-
-def _shared(path: Path, topic: Topic) -> Topic:
-    if path.parent != ANSWERS or (other := same().get(f"{path.stem}/{topic.name}")) is None:
-        return topic
-    file, _, name = other.partition("/")
-    return replace(topic, answers=_topics_of(file)[name].answers)
 
 
 @cache
