@@ -3,6 +3,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import pytest
@@ -18,10 +19,15 @@ def test_the_same_seed_gives_the_same_corpus() -> None:
     assert once == again != other
 
 
+@cache
+def drawn(held_out: bool) -> list[dict[str, object]]:
+    return list(conversations(1500, 3, held_out))
+
+
 @pytest.mark.parametrize("name", SOURCES)
 def test_every_source_gives_whole_conversations(name: str) -> None:
     for held_out in (False, True):
-        records = [r for r in conversations(600, 3, held_out) if r["category"] == name]
+        records = [r for r in drawn(held_out) if r["category"] == name]
         assert records or name == "random"
         for record in records:
             messages = record["messages"]

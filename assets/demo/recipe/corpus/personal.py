@@ -613,5 +613,7 @@ KINDS = {
 
 
 def sample(rng: random.Random, held_out: bool = False) -> Conversation:
-    (kind,) = rng.choices(tuple(KINDS), tuple(KINDS.values()))
+    # What the user tells is what is kept back: the questions alone are too few.
+    kinds = {kind: KINDS[kind] for kind in (told_and_asked, at_once)} if held_out else KINDS
+    (kind,) = rng.choices(tuple(kinds), tuple(kinds.values()))
     return kind(rng, held_out)

@@ -684,7 +684,7 @@ def riddles(rng: random.Random) -> Talk:
         if rng.random() < 0.4:
             other = rng.choice([row for row in verse._rows("riddles.txt") if row[0] != text])
             turns += [as_typed(rng, rng.choice(ANOTHER)), f"{other[0]} What am I?"]
-    return turns, f"riddle/{text}/{question}"
+    return turns, "riddle"  # never kept back: `verse` asks in the same words
 
 
 def poems(rng: random.Random) -> Talk:

@@ -15,7 +15,7 @@ T = TypeVar("T")
 Conversation = list[dict[str, str]]
 ANSWERS = Path(__file__).parent / "answers"
 FORMS = Path(__file__).parent / "forms"
-REFERENCE = "= "
+REFERENCE = "-> "
 
 
 def chat(*texts: str) -> Conversation:
@@ -46,7 +46,7 @@ class Topic:
 def read_topics(path: Path) -> list[Topic]:
     """Topics of a file: a `# name` line (`# name *4` weighs four times as much), `? wording` lines,
     `! reserved wording` lines, then the answer; a line of three dashes parts alternative answers.
-    An answer keeps its own line breaks. `= FILE/NAME` stands for the answers of another topic that
+    An answer keeps its own line breaks. `-> FILE/NAME` stands for the answers of another topic that
     asks the same.
     Raises ValueError for a topic that lacks wordings, reserved wordings or an answer, and for a
     wording that stands twice in the file; KeyError for a reference to no topic.
