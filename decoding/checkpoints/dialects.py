@@ -13,7 +13,7 @@ MedusaDialect = Literal["v0.1", "merged", "v2", "modelopt", "trtllm", "vllm"]
 EagleDialect = Literal["eagle1", "eagle3", "modelopt", "speculators"]
 EagleVersion = Literal["eagle1", "eagle3"]  # EAGLE-2 is EAGLE-1's head with a dynamic tree
 
-AUX_LAYERS = "eagle_aux_hidden_state_layer_ids"
+AUX_LAYERS_KEY = "eagle_aux_hidden_state_layer_ids"
 
 # Per dialect: the names of a residual layer's tensors (head, layer, part) and of a head's lm_head.
 # v2 has the names of v0.1, without lm_heads.
@@ -139,6 +139,6 @@ def feature_width(
     # fc reads a token's embedding and the final state, or the states of several layers
     parts = 2
     if kind == "eagle3":
-        ids = config.get(AUX_LAYERS) or (config.get("eagle_config") or {}).get(AUX_LAYERS)
+        ids = config.get(AUX_LAYERS_KEY) or (config.get("eagle_config") or {}).get(AUX_LAYERS_KEY)
         parts = len(ids) if ids else 3
     return shapes["fc.weight"][1] // parts

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from decoding.checkpoints.dialects import AUX_LAYERS
+from decoding.checkpoints.dialects import AUX_LAYERS_KEY
 from decoding.checkpoints.eagle import draft_tokens
 from decoding.errors import InputError
 
@@ -73,7 +73,7 @@ def find_aux_layers(
             f"{folder}: a draft of the last hidden state (use_aux_hidden_state is false in its "
             "config.json) is not supported; only EAGLE-3 over several layers is"
         )
-    key, layers = AUX_LAYERS, target.layers
+    key, layers = AUX_LAYERS_KEY, target.layers
     inputs, nested = config.get(key) or [], eagle.get(key) or []
     named = inputs or nested
     if not isinstance(named, list) or not all(type(i) is int for i in named):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 # In the config of a target that was saved without its layers: how many it had.
-LAYERS_BEFORE = "num_hidden_layers_before"
+LAYERS_BEFORE_KEY = "num_hidden_layers_before"
 
 
 def load(
@@ -129,5 +129,5 @@ def target_shape(model: PreTrainedModel) -> TargetShape:
 
     hidden, vocab = shape_of(model)
     config = model.config.get_text_config(decoder=True)
-    layers = getattr(config, LAYERS_BEFORE, config.num_hidden_layers)
+    layers = getattr(config, LAYERS_BEFORE_KEY, config.num_hidden_layers)
     return TargetShape(hidden, vocab, layers, config.model_type)

@@ -22,7 +22,7 @@ from app.cli.heads.provenance import (
     same,
     words,
 )
-from app.cli.heads.target import LAYERS_BEFORE, load, save_model, use_threads
+from app.cli.heads.target import LAYERS_BEFORE_KEY, load, save_model, use_threads
 from app.cli.heads.training_data import conversations_of
 from app.cli.terminal import say
 from app.text.units import format_bytes
@@ -233,7 +233,7 @@ class TrainingJob:
         if self.data.offline and has_layers:
             device, precision = model.device, model.dtype
             model = attach_draft(model, 0)
-            setattr(model.config, LAYERS_BEFORE, depth)
+            setattr(model.config, LAYERS_BEFORE_KEY, depth)
             if is_first_process():
                 source = json.dumps(identity(self.target)) + "\n"
                 write_atomically(features / BARE_SOURCE, source, private=False)
