@@ -34,7 +34,7 @@ from app.strategies.roles import ROLES
 from app.strategies.settings import SETTINGS
 from app.text.numbers import whole_number
 from app.version import VERSION
-from decoding.errors import InputError, ParameterError, out_of_memory
+from decoding.errors import InputError, ParameterError, is_out_of_memory
 
 if TYPE_CHECKING:
     from app.config.settings import Settings
@@ -582,7 +582,7 @@ def main() -> None:
         complain(f"{file}{error.strerror or error}")
         code = 1
     except (MemoryError, RuntimeError) as error:
-        if not out_of_memory(error):
+        if not is_out_of_memory(error):
             raise
         complain("out of memory: ask for less, such as smaller sizes, batches or models")
         code = 1
