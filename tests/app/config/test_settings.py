@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.main import _SHARED
+from app.cli.commands.shared_options import SHARED
 from app.cli.screen_settings import keymap_of, last_theme, settings_from, theme_of
 from app.config import settings as module
 from app.config.families import PUBLIC_FAMILIES
@@ -52,7 +52,7 @@ def test_a_family_that_is_given_leaves_out_the_models_of_file_and_environment(
 
 
 def test_every_shared_option_but_the_preset_is_a_setting() -> None:
-    assert {option.name for option in _SHARED} - Settings.model_fields.keys() == {"preset"}
+    assert {option.name for option in SHARED} - Settings.model_fields.keys() == {"preset"}
 
 
 def test_what_is_wrong_is_named_with_its_source(
