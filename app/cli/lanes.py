@@ -12,16 +12,9 @@ from app.models.checkpoint import require_sources
 from app.servers.errors import ServerError
 from app.servers.event_loop_thread import EventLoopThread
 from app.strategies.lane_spec import LaneSpec
-from decoding.errors import InputError
 
 if TYPE_CHECKING:  # these import torch, which a run with only servers does not need
     from app.models.loaded import LoadedModels
-
-
-def check_concurrency(settings: Settings, concurrency: int) -> None:
-    """Raise InputError for --concurrency without a server."""
-    if concurrency > 1 and not settings.server:
-        raise InputError("--concurrency is for servers: give one with --server URL")
 
 
 def open_lanes(

@@ -41,10 +41,12 @@ def advise(
 
     Without prompts, it uses those of the demo or of the newest conversation.
     """
+    from app.cli.lane_checks import lanes_to_advise_on
     from app.config.overrides import parse_sweep
 
     settings = settings_of(flags)
     values = parse_sweep(sweep or ())
+    lanes = lanes_to_advise_on(settings, values)
     if conversation is not None and not (prompt is None and prompts is None):
         raise InputError("give one of --prompt, --prompts and --conversation")
     if prompt is None and prompts is None:
@@ -60,7 +62,7 @@ def advise(
     from app.report.advice_text import advice_report, format_advice
 
     with redirect_stdout(sys.stderr):
-        document, code = measure(settings, requests, seconds, values)
+        document, code = measure(settings, requests, lanes, seconds, values)
     with reported(report, lambda: advice_report(document)):
         print_result(document, as_json, format_advice)
     raise typer.Exit(code)

@@ -62,6 +62,7 @@ def bench(
     as_json: Annotated[bool, switch("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Compare the speeds of lanes, interleaved in one process."""
+    from app.cli.lane_checks import check_concurrency, lanes_to_compare
     from app.config.overrides import parse_sweep
 
     settings = settings_of(flags)
@@ -74,6 +75,15 @@ def bench(
     batches = _sizes("--batch", batch, 1024)
     prefixes = _sizes("--prefix", prefix, 1_000_000)
 
+    check_concurrency(settings, concurrency)
+    specs = lanes_to_compare(
+        settings,
+        values,
+        peers=others,
+        acceptances=simulate_acceptance or (),
+        batches=batches,
+        prefixes=prefixes,
+    )
     require_writable(report)
 
     from app.cli.bench import bench as measure
@@ -83,6 +93,7 @@ def bench(
         document, code = measure(
             settings,
             requests,
+            specs,
             repeats=repeats,
             peers=others,  # type: ignore[arg-type]
             sweep=values,

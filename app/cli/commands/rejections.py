@@ -30,13 +30,16 @@ def rejections(
     Accuracy is shown by level, kind of token, place in the answer, and the
     drafter's confidence.
     """
+    from app.cli.lane_checks import lanes_with_rejections
+
     settings = settings_of(flags)
+    specs, left_out = lanes_with_rejections(settings)
     requests = requests_of(prompt, prompts)
 
     from app.cli.rejections import find_rejections
     from app.report.rejections_document import format_rejections
 
     with redirect_stdout(sys.stderr):
-        document, code = find_rejections(settings, requests)
+        document, code = find_rejections(settings, requests, specs, left_out)
     print_result(document, as_json, partial(format_rejections, most=most))
     raise typer.Exit(code)
