@@ -16,6 +16,8 @@ WRONG = [
     ("rejections --server http://localhost:1", "a server does not say"),
     ("advise --strategies ar", "no lane drafts: add one"),
     ("advise --strategies ar,draft --sweep epsilon=0.1", "epsilon changes nothing"),
+    ("run --medusa-choices oak --target ./nowhere", "--medusa-choices: tree 'oak': no such file"),
+    ("run --eagle-choices [[-1]] --target ./nowhere", "--eagle-choices: tree '[[-1]]'"),
     ("run --concurrency 2", "--concurrency is for servers"),
 ]
 CODE = f"""
