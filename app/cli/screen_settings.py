@@ -40,13 +40,13 @@ def theme_of(settings: Settings, source: str = "") -> str:
 
 def last_theme(settings: Settings, store: Store) -> str:
     """The theme as set, else as it was last chosen on the screen. Raises InputError."""
-    from app.history.store import THEME
+    from app.history.next_start import THEME
     from app.tui.themes import require_theme
 
     theme = theme_of(settings)
     if "theme" not in settings.model_fields_set:
         with suppress(OSError, ValueError):  # nothing kept, or a name from another version
-            return require_theme(store.remembered(THEME))
+            return require_theme(store.next_start.remembered(THEME))
     return theme
 
 

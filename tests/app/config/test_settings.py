@@ -12,7 +12,8 @@ from app.config import settings as module
 from app.config.families import PUBLIC_FAMILIES
 from app.config.overrides import parse_strategies
 from app.config.settings import Settings, load_settings
-from app.history.store import THEME, Store
+from app.history.next_start import THEME
+from app.history.store import Store
 from app.strategies.lane_spec import LaneSpec
 from decoding.errors import InputError
 
@@ -158,12 +159,12 @@ def test_a_target_that_is_nowhere_stops_the_screen_before_anything_begins(
 def test_the_theme_is_the_one_last_chosen_unless_one_is_set(config: Path, tmp_path: Path) -> None:
     store = Store(tmp_path / "kept")
     assert last_theme(load_settings({}), store) == "specchat-dark"
-    store.remember(THEME, "specchat-light")
+    store.next_start.remember(THEME, "specchat-light")
     assert last_theme(load_settings({}), store) == "specchat-light"
     assert last_theme(load_settings({"theme": "nord"}), store) == "nord"
-    store.remember(THEME, "of another version")
+    store.next_start.remember(THEME, "of another version")
     assert last_theme(load_settings({}), store) == "specchat-dark"
-    store.remember(THEME, "specchat-light")
+    store.next_start.remember(THEME, "specchat-light")
     config.write_text("theme = 'nord'\n")
     assert last_theme(load_settings({}), store) == "nord"
 
