@@ -31,12 +31,14 @@ from decoding.training.trainer import train
 class EagleReport:
     """A head after `step` training steps. `accuracy[k]`: its top-1 agreement with the target at
     drafting step k, given that all earlier steps agreed; `simulated`: τ of a chain with these
-    accuracies; `served`: τ with the real decoder (None: not measured)."""
+    accuracies; `served`: τ with the real decoder (None: not measured); `kept`: whether training
+    ended with these weights."""
 
     step: int
     accuracy: tuple[float, ...]
     simulated: float
     served: float | None
+    kept: bool = False
 
 
 def train_eagle(
@@ -129,4 +131,10 @@ def _describe(entry: Mapping[str, Any]) -> str:
 
 def _report(entry: Mapping[str, Any], steps: int) -> EagleReport:
     accuracy = tuple(entry[f"eval_step{k}"] for k in range(steps))
-    return EagleReport(entry["step"], accuracy, entry["eval_simulated"], entry.get("eval_served"))
+    return EagleReport(
+        entry["step"],
+        accuracy,
+        entry["eval_simulated"],
+        entry.get("eval_served"),
+        entry.get("kept", False),
+    )

@@ -184,8 +184,9 @@ def train(
     """Train `model`; returns the log entries of its evaluations on `held_out`. They have `metrics`
     and, if given, τ as `served` measures it of the weights `trained` so far. With `best` the
     weights of the highest served τ are restored at the end, or else of the highest value of this
-    metric. Checkpoints go to `work`; `resume` continues from the newest one there. If `config`
-    shards the model, its weights are whole again at the end."""
+    metric; `kept` says of each entry whether its weights are those at the end. Checkpoints go to
+    `work`; `resume` continues from the newest one there. If `config` shards the model, its weights
+    are whole again at the end."""
 
     def measured(prediction: EvalPrediction) -> dict[str, float]:
         measures = metrics(prediction)
@@ -215,7 +216,10 @@ def train(
     trainer.train(resume_from_checkpoint=newest_checkpoint(work) if resume else None)
     if isinstance(model, FSDPModule):
         model.unshard()
-    return [entry for entry in trainer.state.log_history if "eval_loss" in entry]
+    state = trainer.state
+    last = state.best_global_step if best else state.global_step
+    logged = [entry for entry in state.log_history if "eval_loss" in entry]
+    return [entry | {"kept": entry["step"] == last} for entry in logged]
 
 
 class RunningCounts:

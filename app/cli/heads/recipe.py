@@ -53,9 +53,9 @@ def given_options(context: typer.Context) -> dict[str, str]:
     return given
 
 
-def write_recipe(context: typer.Context, out: Path, without: str = "") -> None:
+def write_recipe(context: typer.Context, out: Path, without: str = "", made: str = "") -> None:
     """Write the given options beside what the command made in `out`, as a recipe for another; not
-    the one called `without`."""
+    the one called `without`. A comment says what was `made`."""
     import yaml
 
     from app.cli.heads.recipe_reader import options_by_name
@@ -69,6 +69,7 @@ def write_recipe(context: typer.Context, out: Path, without: str = "") -> None:
         and source.name in ("COMMANDLINE", "DEFAULT_MAP")
     }
     head = f"# specchat {VERSION} heads {context.info_name} --recipe {NAME} --out NEW\n"
+    head += f"# made {made}\n" if made else ""
     text = yaml.safe_dump(given, sort_keys=False, allow_unicode=True)
     (out / NAME).write_text(head + text, encoding="utf-8")
 

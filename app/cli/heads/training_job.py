@@ -25,6 +25,7 @@ from app.cli.heads.provenance import (
 from app.cli.heads.target import LAYERS_BEFORE_KEY, load, save_model, use_threads
 from app.cli.heads.training_data import conversations_of
 from app.cli.terminal import say
+from app.text.plural import pluralize
 from app.text.units import format_bytes
 from decoding.errors import InputError
 from decoding.files import write_atomically
@@ -38,11 +39,14 @@ if TYPE_CHECKING:
     from decoding.checkpoints.dialects import DrafterKind
     from decoding.training.conversations import Conversations
     from decoding.training.data import Record
+    from decoding.training.draft import DraftReport
+    from decoding.training.eagle import EagleReport
     from decoding.training.features import FeatureCache
     from decoding.training.train_config import TrainConfig
 
     Examples = Conversations | FeatureCache
 
+LAST_WEIGHTS = "weights of the last step"
 BARE_TARGET = "target"  # in a folder of features: the target without its layers
 OPTIONS = "options.json"  # in the folder for checkpoints: what the training began with
 
@@ -240,6 +244,17 @@ class TrainingJob:
                 save_model(model, tokenizer, features / BARE_TARGET, self.target)
             nn.Module.to(model, device, precision)
         return model, kept[0], kept[1], records
+
+
+def kept_weights(reports: Sequence[EagleReport | DraftReport], else_by: str) -> str:
+    """Say of which step the weights are that a training ended with: those with the best served τ,
+    or with the best `else_by` where none was served."""
+    kept = next((report for report in reports if report.kept), None)
+    if kept is None:  # it was never evaluated
+        return LAST_WEIGHTS
+    best = else_by if kept.served is None else "served τ"
+    evaluations = pluralize(len(reports), "evaluation")
+    return f"weights of step {kept.step}, the best {best} of {evaluations}"
 
 
 def refuse_existing(out: Path) -> None:
