@@ -28,7 +28,8 @@ def lanes_to_compare(
     batches: Sequence[int],
     prefixes: Sequence[int],
 ) -> tuple[LaneSpec, ...]:
-    """The lanes of `specchat bench`. Raises InputError for options that don't fit together."""
+    """Return the lanes of `specchat bench`. Raises InputError for options that don't fit
+    together."""
     specs = sweep_lanes(settings.lanes, sweep)
     if acceptances and settings.temperature > 0:
         raise InputError("--simulate-acceptance is greedy decoding: leave --temperature at 0")
@@ -67,9 +68,9 @@ def _check_peers(settings: Settings, peers: Sequence[str]) -> None:
 
 
 def lanes_to_advise_on(settings: Settings, sweep: Sweep) -> list[LaneSpec]:
-    """The lanes of `specchat advise`: those chosen on the target, or one of each strategy; always
-    an autoregressive one. Raises InputError if none drafts, or if a setting of the sweep acts on
-    none."""
+    """Return the lanes of `specchat advise`: those chosen on the target, or one of each strategy;
+    always an autoregressive one. Raises InputError if none drafts, or if a setting of the sweep
+    acts on none."""
     lanes = list(settings.lanes)
     if "strategies" not in settings.model_fields_set:
         lanes = [LaneSpec(name, name) for name, each in STRATEGIES.items() if each.on_target]
@@ -83,8 +84,8 @@ def lanes_to_advise_on(settings: Settings, sweep: Sweep) -> list[LaneSpec]:
 
 
 def lanes_with_rejections(settings: Settings) -> tuple[list[LaneSpec], dict[str, str]]:
-    """The lanes of `specchat rejections`, and why others are left out, by name. Raises InputError
-    if none drafts."""
+    """Return the lanes of `specchat rejections`, and why others are left out, by name. Raises
+    InputError if none drafts."""
     specs = [spec for spec in settings.lanes if spec.endpoint is None]
     left_out = {
         spec.name: "a server does not say which of its drafts were rejected"

@@ -20,8 +20,8 @@ if TYPE_CHECKING:  # these import torch, which a run with only servers does not 
 def open_lanes(
     specs: Sequence[LaneSpec], settings: Settings, say: Callable[[str], None]
 ) -> tuple[list[AnyLane], LoadedModels | None]:
-    """All lanes, and the models of the local ones, None if there are none. A server that does not
-    answer makes its lane unavailable. Raises InputError."""
+    """Return all lanes, and the models of the local ones, None if there are none. A server that
+    does not answer makes its lane unavailable. Raises InputError."""
     require_sources(settings.models, specs)
     loop_thread = EventLoopThread()
     servers = {spec.name: ServerLane(spec, loop_thread) for spec in specs if spec.endpoint}

@@ -46,7 +46,7 @@ async def _bind(host: str, port: int) -> None:
 
 
 def arguments(flags: Mapping[str, Any]) -> list[str]:
-    """The options that give these flags."""
+    """Return the options that give these flags."""
     words: list[str] = []
     for name, value in flags.items():
         option = name.replace("_", "-")

@@ -382,6 +382,6 @@ def _first_error(error: ValidationError, given: dict[str, Any]) -> str:
 
 
 def source_of(name: str) -> str:
-    """Where a setting without a flag came from: environment or config.toml."""
+    """Return where a setting without a flag came from: environment or config.toml."""
     variable = "SPECCHAT_" + name.upper()
     return variable if os.environ.get(variable) else f"{name} in {config_file()}"

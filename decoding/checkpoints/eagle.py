@@ -116,8 +116,8 @@ def offsets_to(tokens: Tensor) -> Tensor:
 
 
 def writable_dialect(weights: EagleWeights) -> EagleDialect:
-    """The dialect that the head was read from or, where that can't express it, the authors' or
-    another. Raises InputError if none can."""
+    """Return the dialect that the head was read from or, where that can't express it, the authors'
+    or another. Raises InputError if none can."""
     c = weights.config
     lost = {
         dialect: lost_in(c, dialect)
@@ -163,7 +163,7 @@ def write_eagle(
 
 
 def lost_in(c: EagleConfig, dialect: EagleDialect) -> str:
-    """What of a head of its version the dialect can't express; empty if it can."""
+    """Return what of a head of its version the dialect can't express; empty if it can."""
     known = _LAYERS[dialect][1]
     if c.layers > 1 and dialect != "speculators":
         return f"{c.layers} layers"

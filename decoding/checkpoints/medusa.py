@@ -131,7 +131,8 @@ def require_medusa(folder: Path, names: Iterable[str]) -> None:
 
 
 def is_merged(folder: Path) -> bool:
-    """Whether a folder with Medusa heads is a whole model with them in it (Medusa-2, ModelOpt)."""
+    """Return whether a folder with Medusa heads is a whole model with them in it (Medusa-2,
+    ModelOpt)."""
     return folder.is_dir() and is_whole_model(read_config(folder))
 
 

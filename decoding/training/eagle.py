@@ -92,8 +92,8 @@ def train_eagle(
 def chain_accuracy(
     target: PreTrainedModel, weights: EagleWeights, answers: Iterable[Answer], steps: int = STEPS
 ) -> tuple[float, ...]:
-    """Top-1 agreement with the target at each drafting step, given that all earlier steps agreed,
-    along the target's `answers`."""
+    """Return top-1 agreement with the target at each drafting step, given that all earlier steps
+    agreed, along the target's `answers`."""
     model = EagleTrainingModel(target, weights, steps).eval()
     hits, counts = torch.zeros(steps), torch.zeros(steps)
     for answer in answers:

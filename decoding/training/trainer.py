@@ -51,7 +51,8 @@ class TrainingModel(nn.Module):
         self._divisors: Tensor | None = None  # of the current step
 
     def counts(self, labels: Tensor) -> Tensor:
-        """How many tokens of a batch with these labels each part of the loss is over [parts]."""
+        """Return how many tokens of a batch with these labels each part of the loss is over
+        [parts]."""
         raise NotImplementedError
 
     def begin_step(self, batches: Sequence[Tensor]) -> None:
@@ -61,7 +62,8 @@ class TrainingModel(nn.Module):
         self._divisors = per_process(total) / len(batches)
 
     def divisors_for(self, labels: Tensor) -> Tensor:
-        """The divisors of the sums of a batch, [parts]: the step's, or out of training its own."""
+        """Return the divisors of the sums of a batch, [parts]: the step's, or out of training its
+        own."""
         if self.training and self._divisors is not None:
             return self._divisors.to(labels.device)
         return per_process(self.counts(labels))
@@ -263,16 +265,16 @@ class RunningCounts:
 
 
 def rate_factor(step: int, *, warmup: int, steps: int) -> float:
-    """The share of the learning rate in a step, counted from 0: a linear warm-up, then a cosine to
-    0. The Trainer's own begins at 0, so that its first step learns nothing."""
+    """Return the share of the learning rate in a step, counted from 0: a linear warm-up, then a
+    cosine to 0. The Trainer's own begins at 0, so that its first step learns nothing."""
     if step < warmup:
         return (step + 1) / warmup
     return (1 + math.cos(math.pi * (step - warmup) / max(steps - warmup, 1))) / 2
 
 
 def per_process(count: Tensor) -> Tensor:
-    """The divisor of a process's sum, such that the mean of all processes' gradients equals that of
-    one process with the whole batch."""
+    """Return the divisor of a process's sum, such that the mean of all processes' gradients equals
+    that of one process with the whole batch."""
     if distributed.is_initialized():
         count = count.clone().float()
         distributed.all_reduce(count)

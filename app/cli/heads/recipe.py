@@ -39,8 +39,8 @@ RecipeFile = Annotated[
 
 
 def given_options(context: typer.Context) -> dict[str, str]:
-    """The options that the user gave, by parameter name: as written on the command line, or where
-    they are in the recipe, but not those at its top that other commands have too."""
+    """Return the options that the user gave, by parameter name: as written on the command line, or
+    where they are in the recipe, but not those at its top that other commands have too."""
     written: Mapping[str, str] = context.meta.get(NAME, {})
     given = {}
     for option in context.command.params:

@@ -50,7 +50,7 @@ def read_recipe(context: typer.Context, file: Path) -> tuple[dict[str, Any], dic
 
 
 def options_by_name(command: Any) -> dict[str, Any]:
-    """The parameters of a command by their names in a recipe."""
+    """Return the parameters of a command by their names in a recipe."""
     return {
         option.lstrip("-"): parameter
         for parameter in command.params

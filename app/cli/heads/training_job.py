@@ -96,7 +96,7 @@ class TrainingJob:
         return not (self.data.offline or self.config.shard)
 
     def config_with(self, default_lr: float) -> TrainConfig:
-        """The settings of training, with the `default_lr` of what is trained unless --lr is
+        """Return the settings of training, with the `default_lr` of what is trained unless --lr is
         given."""
         return replace(self.config, lr=default_lr if self.lr is None else self.lr)
 
@@ -106,7 +106,7 @@ class TrainingJob:
         return self.out / "training"
 
     def how_to_continue(self) -> str:
-        """What to do after an interruption; empty if there is no checkpoint."""
+        """Return what to do after an interruption; empty if there is no checkpoint."""
         from decoding.training.train_config import checkpoints
 
         if not any(map(checkpoints, (self.work, *self.work.glob("*/")))):
@@ -114,8 +114,8 @@ class TrainingJob:
         return "the same command with --resume continues from the newest checkpoint"
 
     def begin(self) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-        """The target and its tokenizer. With `offline`, the target comes without its layers if it
-        was saved so beside its features. Raises InputError, also if --out is not new or, with
+        """Return the target and its tokenizer. With `offline`, the target comes without its layers
+        if it was saved so beside its features. Raises InputError, also if --out is not new or, with
         `resume`, holds no training."""
         if self.resume and not self.work.is_dir():
             raise InputError(f"{self.out} holds no training to go on with: leave --resume out")
@@ -207,8 +207,8 @@ class TrainingJob:
         layers: Sequence[int] = (),
         length: int = sys.maxsize,
     ) -> tuple[PreTrainedModel, Examples, Examples, Sequence[Record]]:
-        """The target, the datasets to train and to evaluate on (see `conversations_of`), and the
-        records of the latter. With `features` they have the target's states from disk; with
+        """Return the target, the datasets to train and to evaluate on (see `conversations_of`), and
+        the records of the latter. With `features` they have the target's states from disk; with
         `offline` the target loses its layers once these are complete. Raises InputError."""
         features = self.data.features
         learned, tested, records = conversations_of(

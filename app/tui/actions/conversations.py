@@ -275,7 +275,7 @@ class Conversations:
 
 
 def reopened_notice(recording: Recording, state: AppState) -> str:
-    """The notice on a reopened conversation."""
+    """Return the notice on a reopened conversation."""
     assert recording.loaded is not None and state.loaded is not None
     other = recording.loaded.target
     suffix = "" if other == state.loaded.target else f", answered by {other}"
@@ -288,7 +288,7 @@ def reopened_notice(recording: Recording, state: AppState) -> str:
 
 
 def events_of_lanes(recording: Recording, lanes: set[str]) -> Iterator[Event]:
-    """The recorded events without those of other lanes."""
+    """Yield the recorded events without those of other lanes."""
     for turn in recording.turns:
         for event in turn.events():
             if isinstance(event, RunStarted):
