@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def in_background(act: Callable[[], T]) -> Future[T]:
-    """The future result or error of `act`, which can't be cancelled."""
+    """Return the future result or error of `act`, which can't be cancelled."""
     future: Future[T] = Future()
     future.set_running_or_notify_cancel()
 

@@ -70,8 +70,7 @@ class Decoder:
         self.prompt: PrefilledPrompt | None = None
         self.draft_prefill_seconds = 0.0
         self.record_probabilities = False
-        default_gamma = 0 if drafter is None else drafter.default_gamma
-        self._auto = AutoGamma(default_gamma, verify_cost)
+        self._auto = AutoGamma(verify_cost)
         self._self_ending = drafter if isinstance(drafter, SelfEndingDrafter) else None
         self._ids: list[int] = []  # everything committed; all but the last have rows in the cache
         self._prompt_length = 0
@@ -273,10 +272,12 @@ class Decoder:
         """Choose the longest path to request from the drafter."""
         if self.drafter is None:
             return 0
-        gamma = self.drafter.default_gamma if params.gamma is None else params.gamma
+        default = self.drafter.default_gamma
+        gamma = default if params.gamma is None else params.gamma
         if gamma == "auto":
             drafter = self._self_ending
-            gamma = self._auto.choose(drafter is not None and drafter.ends_drafts(params))
+            ends_drafts = drafter is not None and drafter.ends_drafts(params)
+            gamma = self._auto.choose(default, ends_drafts)
         # A round emits one token more than it accepts.
         room = max(self._limit(params) - len(self.generated) - 1, 0)
         return min(gamma, room)

@@ -33,7 +33,7 @@ def reason_for(error: Exception) -> str:
 _SIGNS = ("out of memory", "_ALLOC_FAILED", "can't allocate memory", "not enough memory")
 
 
-def out_of_memory(error: BaseException) -> bool:
+def is_out_of_memory(error: BaseException) -> bool:
     """Return whether an error means that memory ran out. Torch says so in plain RuntimeErrors, too:
     those of its CPU allocator, of cuBLAS, and of graphs."""
     if isinstance(error, MemoryError):

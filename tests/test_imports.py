@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 
 
 LIGHT = [  # one interpreter imports them in this order: what comes later may have more
-    ("app.cli.main", ("torch", "transformers", "textual", "pydantic")),
+    ("app.cli.main", ("torch", "transformers", "textual", "pydantic", "yaml")),
     ("app.cli.heads.watch", ("torch", "transformers", "textual")),
     ("app.config.settings", ("torch", "transformers", "textual")),
     ("app.tui.app", ("torch", "transformers")),  # the screen is painted before they load

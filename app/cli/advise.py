@@ -17,17 +17,19 @@ from app.report.advice_document import advice_document
 from app.report.document import settings_report
 from app.report.speedup_estimate import TEMPERATURES
 from app.strategies.lane_spec import LaneSpec
-from app.strategies.registry import AUTOREGRESSIVE, STRATEGIES
 from app.text.prompt_file import Request
 
 
 def advise(
-    settings: Settings, requests: Sequence[Request], budget: float, sweep: Sweep
+    settings: Settings,
+    requests: Sequence[Request],
+    lanes: Sequence[LaneSpec],
+    budget: float,
+    sweep: Sweep,
 ) -> tuple[dict[str, Any], int]:
-    """Measure for about `budget` seconds, and return the JSON document and the exit code. `sweep`
-    replaces the settings that are tried. Ctrl+C, SIGTERM and SIGHUP end the measuring early. Raises
-    InputError, and SystemExit if nothing was measured until then."""
-    lanes = _lanes(settings)
+    """Measure `lanes` for about `budget` seconds, and return the JSON document and the exit code.
+    `sweep` replaces the settings that are tried. Ctrl+C, SIGTERM and SIGHUP end the measuring
+    early. Raises InputError, and SystemExit if nothing was measured until then."""
     chosen = settings.model_fields_set
     default = () if "temperature" in chosen else TEMPERATURES
     with progress() as say:
@@ -72,13 +74,3 @@ def advise(
         },
     )
     return document, interruption.code or int(bool(outcome.failed))
-
-
-def _lanes(settings: Settings) -> list[LaneSpec]:
-    """The chosen lanes on the target, or one of each strategy; always an autoregressive one."""
-    lanes = list(settings.lanes)
-    if "strategies" not in settings.model_fields_set:
-        lanes = [LaneSpec(name, name) for name, each in STRATEGIES.items() if each.on_target]
-    if not any(STRATEGIES[spec.strategy].is_baseline for spec in lanes):
-        lanes.insert(0, LaneSpec(AUTOREGRESSIVE.name, AUTOREGRESSIVE.name))
-    return [spec for spec in lanes if STRATEGIES[spec.strategy].on_target]

@@ -18,8 +18,8 @@ LATEST = "latest"
 
 
 def prompts_to_advise_on(settings: Settings, conversation: str | None) -> list[Request]:
-    """Those of a `conversation`; by default the examples for the demo family, and the newest kept
-    conversation for other models. Raises InputError."""
+    """Return those of a `conversation`; by default the examples for the demo family, and the newest
+    kept conversation for other models. Raises InputError."""
     if conversation is not None and conversation != LATEST:
         return _requests(read_recording(Path(conversation)), settings.system)
     if conversation is None and settings.models.target is None:

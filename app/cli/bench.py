@@ -7,9 +7,10 @@ from typing import Any
 
 from app.cli.bench_turns import BenchTurn, after_prefixes, all_turns, raise_all_failed
 from app.cli.interruption import interruptible
-from app.cli.lanes import backend, check_concurrency, open_lanes
+from app.cli.lane_checks import require_batches
+from app.cli.lanes import backend, open_lanes
 from app.cli.terminal import progress
-from app.config.overrides import Sweep, sweep_lanes
+from app.config.overrides import Sweep
 from app.config.settings import Settings
 from app.engine.batches import costs_that_fit, mean_context
 from app.engine.contest import (
@@ -24,7 +25,7 @@ from app.engine.lane import Lane
 from app.engine.lane_turn import AnyLane
 from app.engine.load_test import answer_together
 from app.engine.out_of_memory import free_lane_caches
-from app.engine.peers import Peer, check_peers, peer_contestants
+from app.engine.peers import Peer, peer_contestants
 from app.engine.server_lane import ServerLane
 from app.models.loaded import LoadedModels
 from app.report.answer import Answer
@@ -33,7 +34,6 @@ from app.report.bench_document import Contest
 from app.report.document import envelope, settings_report
 from app.servers.protocol import Question
 from app.strategies.lane_spec import LaneSpec
-from app.strategies.registry import STRATEGIES
 from app.text.prompt_file import Request
 from decoding.cost.measure import reading_seconds
 from decoding.errors import InputError
@@ -45,6 +45,7 @@ from decoding.tokenizing.stopping import Stop
 def bench(
     settings: Settings,
     requests: Sequence[Request],
+    specs: Sequence[LaneSpec],
     *,
     repeats: int,
     peers: Sequence[Peer],
@@ -54,23 +55,20 @@ def bench(
     batches: Sequence[int],
     prefixes: Sequence[int],
 ) -> tuple[dict[str, Any], int]:
-    """Measure lanes with every combination of the values in `sweep`, `peers`, and drafters
-    simulated with these `acceptances`; then servers with `concurrency` prompts at a time, and
-    passes over `batches` of so many sequences. `prefixes`: lengths of a context to put before each
-    prompt. Returns the JSON document (see `app.report.bench_document`) and the exit code; a
-    contestant that fails while it is measured is named in its `failed` and leaves the others
-    running. Ctrl+C, SIGTERM and SIGHUP keep the repeats that were done, as `run` the answers.
-    Raises InputError, and SystemExit if there are none."""
-    check_concurrency(settings, concurrency)
-    specs_of_lanes = sweep_lanes(settings.lanes, sweep)
-    _check(settings, specs_of_lanes, peers, acceptances, batches, prefixes)
+    """Measure the lanes `specs`, which are those of the `sweep`, `peers`, and drafters simulated
+    with these `acceptances`; then servers with `concurrency` prompts at a time, and passes over
+    `batches` of so many sequences. `prefixes`: lengths of a context to put before each prompt.
+    Returns the JSON document (see `app.report.bench_document`) and the exit code; a contestant that
+    fails while it is measured is named in its `failed` and leaves the others running. Ctrl+C,
+    SIGTERM and SIGHUP keep the repeats that were done, as `run` the answers. Raises InputError, and
+    SystemExit if there are none."""
     with progress() as say:
-        lanes, models = open_lanes(specs_of_lanes, settings, say)
+        lanes, models = open_lanes(specs, settings, say)
         able = [lane for lane in lanes if lane.available]
         if not able:
             raise InputError(f"no lane can run: {lanes[0].reason}")
         if batches:
-            _require_drafting([lane.spec for lane in able], acceptances)
+            require_batches([lane.spec for lane in able], acceptances)
         failed: dict[str, str] = {}
         turns, left_out = all_turns(settings, requests, able, models, say, failed)
         if prefixes and models is not None:
@@ -121,35 +119,6 @@ def bench(
         kv_cache_cost=kv_cache_cost(references, contest.answers[-1]) if references else None,
     )
     return document, interruption.code or int(bool(failed))
-
-
-def _check(
-    settings: Settings,
-    specs: Sequence[LaneSpec],
-    peers: Sequence[Peer],
-    acceptances: Sequence[float],
-    batches: Sequence[int],
-    prefixes: Sequence[int],
-) -> None:
-    """Raise InputError for options that don't fit together, before models are loaded."""
-    if acceptances and settings.temperature > 0:
-        raise InputError("--simulate-acceptance is greedy decoding: leave --temperature at 0")
-    if prefixes and any(spec.endpoint for spec in specs):
-        raise InputError("--prefix is for lanes on a model here: leave --server out")
-    if (peers or acceptances or batches) and all(spec.endpoint for spec in specs):
-        option = "--peers" if peers else "--simulate-acceptance" if acceptances else "--batch"
-        raise InputError(f"{option} needs a model: give one with --target")
-    check_peers(settings, peers)
-    if batches:
-        _require_drafting(specs, acceptances)
-
-
-def _require_drafting(specs: Sequence[LaneSpec], acceptances: Sequence[float]) -> None:
-    """Raise InputError where --batch has nothing to compare."""
-    strategies = [STRATEGIES[spec.strategy] for spec in specs]
-    drafting = acceptances or any(each.drafts and each.on_target for each in strategies)
-    if not (drafting and any(each.is_baseline for each in strategies)):
-        raise InputError("--batch needs the lane ar, and one on the target that drafts")
 
 
 def _lanes(

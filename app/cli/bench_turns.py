@@ -38,10 +38,10 @@ def all_turns(
     say: Callable[[str], None],
     failed: dict[str, str],
 ) -> tuple[list[BenchTurn], int]:
-    """All turns, and the number of those left out because they exceed the context. Later turns
-    continue from the answers of the first of `lanes` that does not fail, so that all contestants
-    get the same prompts. What others raise is added to `failed`, by name. Raises InputError, also
-    if all fail."""
+    """Return all turns, and the number of those left out because they exceed the context. Later
+    turns continue from the answers of the first of `lanes` that does not fail, so that all
+    contestants get the same prompts. What others raise is added to `failed`, by name. Raises
+    InputError, also if all fail."""
     stop = models.stop(settings.ignore_eos, settings.stop) if models else Stop()
     asked, left_out = list[BenchTurn](), 0
     prompts = first_prompts(requests, models, settings.system, settings.raw)
@@ -96,9 +96,9 @@ def raise_all_failed(failed: Mapping[str, str]) -> NoReturn:
 def after_prefixes(
     turns: Sequence[BenchTurn], lengths: Sequence[int], context: int
 ) -> list[BenchTurn]:
-    """Each turn once for each of `lengths`, with a prefix of so many tokens, and that length as its
-    category. The prefix repeats the turns' own tokens: the cost of a pass depends on the length of
-    its context, not on the text. Raises InputError if the context is too short."""
+    """Return each turn once for each of `lengths`, with a prefix of so many tokens, and that length
+    as its category. The prefix repeats the turns' own tokens: the cost of a pass depends on the
+    length of its context, not on the text. Raises InputError if the context is too short."""
     longest = max(len(turn.ids) for turn in turns)
     if longest + max(lengths) > context:
         raise InputError(

@@ -12,23 +12,16 @@ from app.models.checkpoint import require_sources
 from app.servers.errors import ServerError
 from app.servers.event_loop_thread import EventLoopThread
 from app.strategies.lane_spec import LaneSpec
-from decoding.errors import InputError
 
 if TYPE_CHECKING:  # these import torch, which a run with only servers does not need
     from app.models.loaded import LoadedModels
 
 
-def check_concurrency(settings: Settings, concurrency: int) -> None:
-    """Raise InputError for --concurrency without a server."""
-    if concurrency > 1 and not settings.server:
-        raise InputError("--concurrency is for servers: give one with --server URL")
-
-
 def open_lanes(
     specs: Sequence[LaneSpec], settings: Settings, say: Callable[[str], None]
 ) -> tuple[list[AnyLane], LoadedModels | None]:
-    """All lanes, and the models of the local ones, None if there are none. A server that does not
-    answer makes its lane unavailable. Raises InputError."""
+    """Return all lanes, and the models of the local ones, None if there are none. A server that
+    does not answer makes its lane unavailable. Raises InputError."""
     require_sources(settings.models, specs)
     loop_thread = EventLoopThread()
     servers = {spec.name: ServerLane(spec, loop_thread) for spec in specs if spec.endpoint}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # these import torch, which a run with only servers does not 
 
 
 def opening(request: Request, system: str | None) -> list[Message]:
-    """The messages before the request's first turn; its own system message wins."""
+    """Return the messages before the request's first turn; its own system message wins."""
     history = list(request.history)
     if system and not (history and history[0]["role"] == "system"):
         history.insert(0, {"role": "system", "content": system})
@@ -23,7 +23,7 @@ def opening(request: Request, system: str | None) -> list[Message]:
 
 
 def question(settings: Settings, messages: Sequence[Message], seed: int) -> Question:
-    """A prompt for servers, which take text instead of ids."""
+    """Return a prompt for servers, which take text instead of ids."""
     return Question(
         tuple(messages), settings.params, seed, settings.stop, settings.raw, settings.ignore_eos
     )
@@ -35,8 +35,8 @@ def first_prompts(
     system: str | None = None,
     raw: bool = False,
 ) -> list[list[int]]:
-    """The ids of each request's first prompt, all checked before the first is answered; empty if
-    only servers answer."""
+    """Return the ids of each request's first prompt, all checked before the first is answered;
+    empty if only servers answer."""
     if models is not None:
         from decoding.prefill import require_known_ids, require_room
 

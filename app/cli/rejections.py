@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from app.cli.interruption import interruptible
+from app.cli.lane_checks import nothing_drafts
 from app.cli.prompts import first_prompts
 from app.cli.terminal import progress
 from app.config.settings import Settings
@@ -16,31 +17,29 @@ from app.models.load_models import load_models
 from app.report.document import envelope, settings_report
 from app.report.rejections import levels_of, rejections
 from app.report.rejections_document import Drafted, lane_document
-from app.strategies.registry import STRATEGIES
+from app.strategies.lane_spec import LaneSpec
 from app.text.prompt_file import Request
-from decoding.errors import InputError, describe
+from decoding.errors import describe
 from decoding.tokenizing.stopping import Stop
 
 
-def find_rejections(settings: Settings, requests: Sequence[Request]) -> tuple[dict[str, Any], int]:
-    """Answer the first prompt of every request in each lane that drafts. Returns the JSON document
-    and the exit code, 1 if a lane failed. Ctrl+C, SIGTERM and SIGHUP keep what was answered, as in
+def find_rejections(
+    settings: Settings,
+    requests: Sequence[Request],
+    specs: Sequence[LaneSpec],
+    left_out: Mapping[str, str],
+) -> tuple[dict[str, Any], int]:
+    """Answer the first prompt of every request in each lane of `specs` that drafts; those
+    `left_out` are named with their reasons. Returns the JSON document and the exit code, 1 if a
+    lane failed. Ctrl+C, SIGTERM and SIGHUP keep what was answered, as in
     `run`. Raises InputError."""
-    specs = [spec for spec in settings.lanes if spec.endpoint is None]
-    on_servers = {
-        spec.name: "a server does not say which of its drafts were rejected"
-        for spec in settings.lanes
-        if spec.endpoint is not None
-    }
-    if not any(STRATEGIES[spec.strategy].drafts for spec in specs):
-        raise _nothing_drafts(on_servers)
     with progress() as say:
         models = load_models(settings.models, lambda what, part: say(f"loading {what}"), specs)
-        missing = models.why_missing(specs) | on_servers
+        missing = {**models.why_missing(specs), **left_out}
         made = [Lane(spec, models) for spec in specs]
         lanes = [lane for lane in made if lane.available and lane.strategy.drafts]
         if not lanes:
-            raise _nothing_drafts(missing)
+            raise nothing_drafts(missing)
         prompts = first_prompts(requests, models, settings.system, settings.raw)
         stop = models.stop(settings.ignore_eos, settings.stop)
         found = [Drafted(lane.spec, lane.info(True).claimed) for lane in lanes]
@@ -55,10 +54,6 @@ def find_rejections(settings: Settings, requests: Sequence[Request]) -> tuple[di
         lanes=[lane_document(drafted) for drafted in found],
     )
     return document, interruption.code or int(any(drafted.error for drafted in found))
-
-
-def _nothing_drafts(missing: Mapping[str, str]) -> InputError:
-    return InputError(f"no lane drafts: {'; '.join(missing.values()) or 'add one'}")
 
 
 def _answer_all(

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from app.cli.interruption import interruptible
-from app.cli.lanes import backend, check_concurrency, open_lanes
+from app.cli.lane_checks import check_concurrency
+from app.cli.lanes import backend, open_lanes
 from app.cli.prompts import first_prompts, opening, question
 from app.cli.terminal import progress
 from app.config.settings import Settings

@@ -29,7 +29,7 @@ def settings_from(flags: dict[str, object]) -> Settings:
 
 
 def theme_of(settings: Settings, source: str = "") -> str:
-    """The checked name of the theme. Raises InputError."""
+    """Return the checked name of the theme. Raises InputError."""
     from app.tui.themes import require_theme
 
     try:
@@ -39,19 +39,19 @@ def theme_of(settings: Settings, source: str = "") -> str:
 
 
 def last_theme(settings: Settings, store: Store) -> str:
-    """The theme as set, else as it was last chosen on the screen. Raises InputError."""
-    from app.history.store import THEME
+    """Return the theme as set, else as it was last chosen on the screen. Raises InputError."""
+    from app.history.next_start import THEME
     from app.tui.themes import require_theme
 
     theme = theme_of(settings)
     if "theme" not in settings.model_fields_set:
         with suppress(OSError, ValueError):  # nothing kept, or a name from another version
-            return require_theme(store.remembered(THEME))
+            return require_theme(store.next_start.remembered(THEME))
     return theme
 
 
 def keymap_of(settings: Settings) -> dict[str, str]:
-    """The user's own keys by action. Raises InputError."""
+    """Return the user's own keys by action. Raises InputError."""
     from app.tui.user_keymap import parse_keymap
 
     try:

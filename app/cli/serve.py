@@ -6,9 +6,9 @@ this machine unless another host is asked for, and for no page of another origin
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import shlex
-import socket
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,22 +27,26 @@ PAGES = Path(__file__).with_name("pages")
 
 def serve_screen(flags: Mapping[str, Any], host: str, port: int, public_url: str | None) -> None:
     """Serve until Ctrl+C. `flags` are those of the screen, by name. Raises InputError."""
-    # -P: not the folder it is started in, which may have a package of the same name
-    command = (sys.executable, "-P", "-m", "app", "chat", *arguments(flags))
     try:
-        socket.getaddrinfo(host, port)  # before it says where it is
-        ScreenServer(
-            shlex.join(command), host, port, "specchat", public_url, templates_path=PAGES
-        ).serve()
+        asyncio.run(_bind(host, port))  # before it says where it is
     except (OSError, UnicodeError) as error:  # UnicodeError: what no host is called
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise InputError(
             f"can't serve on {host}:{port}: {reason}; choose another --port or --host"
         ) from error
+    # -P: not the folder it is started in, which may have a package of the same name
+    command = shlex.join((sys.executable, "-P", "-m", "app", "chat", *arguments(flags)))
+    ScreenServer(command, host, port, "specchat", public_url, templates_path=PAGES).serve()
+
+
+async def _bind(host: str, port: int) -> None:
+    """Try whether the address can be had, as the server will. Raises OSError and UnicodeError."""
+    loop = asyncio.get_running_loop()
+    (await loop.create_server(asyncio.Protocol, host, port, start_serving=False)).close()
 
 
 def arguments(flags: Mapping[str, Any]) -> list[str]:
-    """The options that give these flags."""
+    """Return the options that give these flags."""
     words: list[str] = []
     for name, value in flags.items():
         option = name.replace("_", "-")

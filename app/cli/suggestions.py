@@ -28,8 +28,8 @@ CLOSE = 0.7  # from which likeness one is suggested
 
 
 def meant_by(written: str, options: Collection[str]) -> list[str]:
-    """The very option, or what other programs call so, else those that begin so, else those that
-    are spelled nearly so."""
+    """Return the very option, or what other programs call so, else those that begin so, else those
+    that are spelled nearly so."""
     if written in options:
         return [written]
     if SYNONYMS.get(written) in options:

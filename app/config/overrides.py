@@ -74,7 +74,7 @@ assert LaneSettings.model_fields.keys() == SETTINGS.keys()
 
 
 def complaint(error: ErrorDetails) -> str:
-    """What a value should be, and what it is."""
+    """Return what a value should be, and what it is."""
     what = error["msg"].removeprefix("Value error, ")
     if error["type"] == "value_error":
         return what
@@ -85,8 +85,8 @@ CHECKPOINT = "checkpoint"
 
 
 def parse_strategies(text: str) -> tuple[LaneSpec, ...]:
-    """Lanes from "ar,draft:gamma=2:temperature=0.8,draft:checkpoint=DIR": strategies, each with
-    settings and a checkpoint of its own after ':'. Raises InputError."""
+    """Return lanes from "ar,draft:gamma=2:temperature=0.8,draft:checkpoint=DIR": strategies, each
+    with settings and a checkpoint of its own after ':'. Raises InputError."""
     lanes: list[LaneSpec] = []
     for item in text.split(","):
         written = item.strip()
@@ -160,7 +160,7 @@ Sweep = dict[str, tuple[Any, ...]]  # the values of each setting, by its name
 
 
 def parse_sweep(texts: Sequence[str]) -> Sweep:
-    """Values by name from ["gamma=1,2,4", "temperature=0,0.8"]. Raises InputError."""
+    """Return values by name from ["gamma=1,2,4", "temperature=0,0.8"]. Raises InputError."""
     sweep: Sweep = {}
     for text in texts:
         written, _, values = text.partition("=")
@@ -180,7 +180,7 @@ def parse_sweep(texts: Sequence[str]) -> Sweep:
 
 
 def parse_values(name: str, text: str) -> tuple[Any, ...]:
-    """Those of the setting `name` in "0,0.8". Raises InputError."""
+    """Return those of the setting `name` in "0,0.8". Raises InputError."""
     values = tuple(_parse_value(name, each) for each in text.split(","))
     if len(set(values)) < len(values):
         raise InputError(f"a value of {name} is given twice")
@@ -188,8 +188,8 @@ def parse_values(name: str, text: str) -> tuple[Any, ...]:
 
 
 def sweep_lanes(lanes: Sequence[LaneSpec], sweep: Sweep) -> tuple[LaneSpec, ...]:
-    """Each lane once per combination of the swept values, of those settings that act on it and that
-    it does not override itself. Raises InputError for a setting that acts on no lane."""
+    """Return each lane once per combination of the swept values, of those settings that act on it
+    and that it does not override itself. Raises InputError for a setting that acts on no lane."""
     swept: dict[str, LaneSpec] = {}
     used: set[str] = set()
     for lane in lanes:

@@ -64,11 +64,11 @@ class Presets:
         self.changes: list[PresetChange] = []  # in order, for undo
 
     def all(self) -> dict[str, Any]:
-        """All presets by name, unchecked."""
+        """Return all presets by name, unchecked."""
         return {**BUILT_IN, **self._own()}
 
     def get(self, name: str) -> dict[str, Any]:
-        """The checked settings of a preset. Raises InputError if it is unknown or wrong."""
+        """Return the checked settings of a preset. Raises InputError if it is unknown or wrong."""
         found = self.all()
         if name not in found:
             names = ", ".join(f"“{each}”" for each in found)

@@ -15,8 +15,8 @@ _NAMED = re.compile(r"([\w.-]+)=(.*)", re.DOTALL)
 def parse_servers(
     texts: Sequence[str], model: str | None = None, taken: Collection[str] = ()
 ) -> tuple[LaneSpec, ...]:
-    """A lane for each "URL", "URL#MODEL" or "NAME=URL". `taken` are names of other lanes. Raises
-    ValueError; its message never quotes an address, which may contain a password."""
+    """Return a lane for each "URL", "URL#MODEL" or "NAME=URL". `taken` are names of other lanes.
+    Raises ValueError; its message never quotes an address, which may contain a password."""
     lanes: list[LaneSpec] = []
     for text in texts:
         named = _NAMED.fullmatch(text.strip())
@@ -30,8 +30,8 @@ def parse_servers(
 
 
 def parse_endpoint(url: str, model: str | None = None) -> Endpoint:
-    """A server's address, with any part of the API's path, and the model after a # in it, or else
-    `model`. Raises ValueError as `parse_servers`."""
+    """Return a server's address, with any part of the API's path, and the model after a # in it, or
+    else `model`. Raises ValueError as `parse_servers`."""
     parts = _checked(url)
     return Endpoint(_base(parts), parts.fragment or model)
 

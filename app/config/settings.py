@@ -45,6 +45,7 @@ from app.text.unicode import require_unicode
 from decoding.errors import InputError, reason_for
 from decoding.json_text import parse_json
 from decoding.params import KVCacheDtype
+from decoding.trees.static import parse_choices
 
 MAX_THREADS = 1024
 # arguments of a chat template that are set for every prompt
@@ -152,6 +153,13 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
         if not DEVICES.fullmatch(device):
             raise ValueError(f"must be {DEVICE_WORDS}, not '{device}'")
         return device
+
+    @field_validator("medusa_choices", "eagle_choices")
+    @classmethod
+    def _valid_tree(cls, tree: str | None) -> str | None:
+        if tree:
+            parse_choices(tree)
+        return tree
 
     @field_validator("threads", mode="before")
     @classmethod
@@ -374,6 +382,6 @@ def _first_error(error: ValidationError, given: dict[str, Any]) -> str:
 
 
 def source_of(name: str) -> str:
-    """Where a setting without a flag came from: environment or config.toml."""
+    """Return where a setting without a flag came from: environment or config.toml."""
     variable = "SPECCHAT_" + name.upper()
     return variable if os.environ.get(variable) else f"{name} in {config_file()}"

@@ -95,7 +95,7 @@ class LaneTurn(ABC):
         """Generate the whole answer at once, without events."""
 
     @abstractmethod
-    def out_of_memory(self) -> str:
+    def free_caches(self) -> str:
         """Free the lane's caches and return a line for the user. Call it once the error is gone, as
         its traceback holds tensors."""
 
@@ -224,7 +224,7 @@ class LocalTurn(LaneTurn):
         if self.task.shared is None and self.lane.strategy.on_target:
             self.task.shared = self.lane.prompt
 
-    def out_of_memory(self) -> str:
+    def free_caches(self) -> str:
         self.task.shared = None  # memory is short: later lanes prefill for themselves
         return free_lane_caches(self.lane)
 
@@ -277,7 +277,7 @@ class ServerTurn(LaneTurn):
     def answer(self) -> None:
         self.lane.generate(self.task.question)
 
-    def out_of_memory(self) -> str:
+    def free_caches(self) -> str:
         return "out of memory"
 
     def close(self) -> Mapping[int, str]:

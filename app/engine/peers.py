@@ -28,41 +28,20 @@ from decoding.stats import Stats
 Peer = Literal["hf", "hf-assisted"]
 
 
-def check_peers(settings: Settings, peers: Sequence[Peer]) -> None:
-    """Raise InputError for settings that the peers can't have."""
-    if not peers:
-        return
-    if settings.temperature > 0:
-        raise InputError("--peers compares greedy decoding: leave --temperature at 0")
-    if settings.params.sampling.penalizes:
-        raise InputError("--peers compares plain greedy decoding: leave the penalties out")
-    for option in ("logit_bias", "stop"):
-        if getattr(settings, option):
-            name = option.replace("_", "-")
-            raise InputError(f"--peers compares plain greedy decoding: leave --{name} out")
-    if "hf-assisted" in peers:
-        _draft_source(settings)
-
-
-def _draft_source(settings: Settings) -> str:
-    source = with_demo(settings.models).drafters.get("draft")
-    if source is None:
-        raise InputError("--peers hf-assisted needs a draft model: give one with --draft")
-    return source
-
-
 def peer_contestants(
     settings: Settings, models: LoadedModels, peers: Sequence[Peer]
 ) -> dict[str, Contestant]:
     """Make contestants of `generate` with the target's weights, its own attention and its own
-    cache; `check_peers` has passed the settings. Raises InputError."""
+    cache. The settings are such that all peers can have them, with a draft model for
+    "hf-assisted". Raises InputError."""
     if not peers:
         return {}
     assistant = None
     if "hf-assisted" in peers:
         if models.draft_tokenizer is not None:
             raise InputError("--peers hf-assisted needs a draft model with the target's tokenizer")
-        assistant = load_model(_draft_source(settings), settings.models.of_draft)
+        draft = with_demo(settings.models).drafters["draft"]
+        assistant = load_model(draft, settings.models.of_draft)
     # On a CPU a copy, because the target's weights have another memory layout.
     own = None
     if models.target.device.type == "cpu":

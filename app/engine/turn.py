@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from app.engine.commands import AnswerSoFar
 from app.engine.events import Event, Reason, Schedule
 from app.engine.lane_turn import AnyLane, LaneTurn, Task, lane_turn
-from decoding.errors import describe, out_of_memory
+from decoding.errors import describe, is_out_of_memory
 from decoding.params import Params
 
 Emit = Callable[[Event], None]
@@ -93,8 +93,8 @@ class TurnRunner:
             self._end(turn, "stopped")
             return
         except Exception as error:  # the other lanes go on
-            message = None if out_of_memory(error) else describe(error)
-        self._end(turn, "error", message or turn.out_of_memory())
+            message = None if is_out_of_memory(error) else describe(error)
+        self._end(turn, "error", message or turn.free_caches())
 
     def end(self) -> bool:
         """Stop the lanes that still run; return whether there were any."""
@@ -135,8 +135,8 @@ def answer_each(lanes: Sequence[AnyLane], task: Task) -> dict[str, str]:
             turn.answer()
             continue
         except Exception as error:
-            message = None if out_of_memory(error) else describe(error)
-        errors[turn.name] = message or turn.out_of_memory()
+            message = None if is_out_of_memory(error) else describe(error)
+        errors[turn.name] = message or turn.free_caches()
     return errors
 
 

@@ -21,7 +21,7 @@ from app.engine.events import (
     RunStarted,
     Timed,
 )
-from app.history.log import event_line, header, left_line
+from app.history.log import cut_log, event_line, header, left_line
 from app.history.recording import LeftWith, Recording
 from app.history.session_store import SessionStore
 
@@ -48,6 +48,7 @@ class Recorder:
 
     Events are written without buffering, so that a crash of the app loses none. After a failed
     write, `problem` says why, and the conversation goes on in memory: undo and exports need it.
+    Where its file can't be read any more, it goes on there from the last turn.
     """
 
     def __init__(self, store: LogStore, settings: dict[str, Any]) -> None:
@@ -60,6 +61,7 @@ class Recorder:
         self._loaded_written = False  # into this file
         self._headed = self._in_turn = False
         self._turn_at = 0  # the size of the file before the last turn
+        self._turn: list[bytes] = []  # its lines, after one of the models; empty if unknown
         self._unsaved = SessionStore()  # conversations that could not be written
         self._file: BinaryIO | None = None
         self._lock: BaseFileLock | None = None
@@ -73,8 +75,7 @@ class Recorder:
         except OSError as error:
             since = " from here on" if self._turn_at else ""
             self.problem = f"This conversation is not saved{since}: {error.strerror or error}"
-            self._move_to_memory()
-            self._write(data)
+            self._move_to_memory(data)
 
     def store_of(self, path: Path) -> LogStore:
         """Return where a conversation of this session is."""
@@ -88,7 +89,7 @@ class Recorder:
             return store.cut(path, size)
         self._close_file()  # another file may take its place
         cut = store.cut(path, size, self.size)
-        self.size = size
+        self.size, self._turn = size, []
         return cut
 
     def _lines(self, events: Iterable[Event]) -> list[bytes]:
@@ -104,8 +105,12 @@ class Recorder:
                 self._in_turn = True
                 self._turn_at = self.size
                 lines += self._heading()
+                if isinstance(event, RunStarted):
+                    self._turn = self._loaded_lines()
             if isinstance(event, Timed) and self._in_turn and (line := event_line(event)):
                 lines.append(line)
+                if self._turn:
+                    self._turn.append(line)
             if isinstance(event, RunFinished | RunRejected):
                 self._in_turn = False  # what is refused before it begins leaves nothing behind
         return lines
@@ -116,7 +121,7 @@ class Recorder:
         if changed:
             self._before, self._settings = self._settings, {**self._settings, **changed}
         self.path, self.problem, self._in_turn, self.size = None, None, False, 0
-        self._headed = False
+        self._headed, self._turn = False, []
 
     def go_on(self, path: Path, size: int) -> None:
         """Continue the conversation in this file, which has this `LogStore.size`, with the next
@@ -148,13 +153,19 @@ class Recorder:
         """The lines before the first turn that this recorder writes to the file."""
         lines: list[bytes] = []
         if not self._headed:
-            now = datetime.now().astimezone()
-            lines.append(header(now.isoformat(timespec="seconds"), self._settings))
+            lines.append(self._header())
             self._headed = True
-        if self._loaded and not self._loaded_written and (line := event_line(self._loaded)):
-            lines.append(line)
+        if not self._loaded_written and (loaded := self._loaded_lines()):
+            lines += loaded
             self._loaded_written = True
         return lines
+
+    def _header(self) -> bytes:
+        return header(datetime.now().astimezone().isoformat(timespec="seconds"), self._settings)
+
+    def _loaded_lines(self) -> list[bytes]:
+        line = event_line(self._loaded) if self._loaded else None
+        return [line] if line else []
 
     def _write(self, data: bytes) -> None:
         if self.path is None:
@@ -167,15 +178,22 @@ class Recorder:
             rest = rest[self._file.write(rest) :]
         self.size += len(data)
 
-    def _move_to_memory(self) -> None:
-        """With what was written before. The file keeps the turns that are whole."""
-        saved = b""
+    def _move_to_memory(self, data: bytes) -> None:
+        """With what was written before, and then `data`. The file keeps the turns that are
+        whole."""
+        saved: bytes | None = b""
         self._close_file()
         if self.path is not None:
+            saved = None
+            with suppress(OSError):  # without what was written of the last lines
+                saved, _ = cut_log(self.path.read_bytes(), self.size)
             with suppress(OSError):
-                self.store.cut(self.path, self.size)  # what was written of the last lines
-                saved = self.path.read_bytes()
                 self.store.cut(self.path, self._turn_at)
         self.close()
         self.path = self._unsaved.new_file(datetime.now())
-        self._unsaved.append_to(self.path).write(saved)
+        if saved is None:  # the disk is gone, and the turns before this one with it
+            data, self.size = b"".join([self._header(), *self._turn]), 0
+            self._headed, self._in_turn = True, self._in_turn and bool(self._turn)
+        else:
+            self._unsaved.append_to(self.path).write(saved)
+        self._write(data)

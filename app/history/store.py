@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +14,6 @@ from typing import BinaryIO
 
 import platformdirs
 from filelock import BaseFileLock, FileLock, Timeout
-from pydantic import TypeAdapter
 
 from app.history.log import (
     complete_lines,
@@ -27,16 +25,14 @@ from app.history.log import (
     read_log,
     size_of,
 )
+from app.history.next_start import NextStart
 from app.history.recording import Recording
+from app.history.undone_turns import UndoneTurns
 from decoding.errors import InputError
 from decoding.files import write_atomically
 from decoding.json_text import parse_json
 
-UNSENT = "unsent.json"
-THEME = "theme.txt"  # chosen on the screen
 RECENT = 30  # conversations whose prompts are offered again
-_UNSENT = TypeAdapter(list[str])
-UNDONE = ".undone"  # beside a conversation's log
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +56,6 @@ class Renaming:
     after: str
 
 
-@dataclass(frozen=True, slots=True)
-class UndoneTurn:
-    """What a turn that was undone has in the log, the number of turns with it, and its question."""
-
-    log: str
-    turns: int
-    question: str
-
-
 class Claim(FileLock):
     """A lock that leaves no file behind. The file is removed while the lock is held, which is safe:
     filelock checks after locking that the file still exists."""
@@ -81,11 +68,14 @@ class Claim(FileLock):
 
 
 class Store:
-    """Lists, opens, renames and deletes conversations. All methods may raise OSError, and changing
-    one that another window has open raises InputError."""
+    """Lists, opens, renames and deletes conversations. Beside them are the turns that were
+    `undone`, and what is kept for the `next_start`. All methods may raise OSError, and changing a
+    conversation that another window has open raises InputError."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or platformdirs.user_data_path("specchat") / "conversations"
+        self.undone = UndoneTurns(self.folder)
+        self.next_start = NextStart(self.folder)
 
     @property
     def empty(self) -> bool:
@@ -95,7 +85,7 @@ class Store:
     @property
     def unused(self) -> bool:
         """Whether there is also none of which all turns were undone."""
-        return self.empty and not any(self.folder.glob(f"*{UNDONE}"))
+        return self.empty and self.undone.empty
 
     def new_file(self, now: datetime) -> Path:
         """Create an empty file whose name sorts by time. Creating it here keeps two windows that
@@ -135,30 +125,6 @@ class Store:
         """List the prompts of the newest conversations, the last one at the end."""
         newest = sorted(self.folder.glob("*.jsonl"))[-RECENT:]  # the names begin with the time
         return [prompt for entry in reversed(_entries(newest)) for prompt in entry.prompts]
-
-    def remembered(self, name: str) -> str:
-        """Return a text that was kept for the next start, or an empty one."""
-        path = self.folder / name
-        return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
-
-    def remember(self, name: str, text: str) -> None:
-        """Keep a text for the next start."""
-        if text:
-            write_atomically(self.folder / name, text)  # a new file is private
-        else:
-            (self.folder / name).unlink(missing_ok=True)
-
-    def unsent(self) -> list[str]:
-        """Return the questions that waited when the app was left, and last what was in its
-        prompt."""
-        try:
-            return _UNSENT.validate_json(self.remembered(UNSENT))
-        except ValueError:  # there is none
-            return []
-
-    def keep_unsent(self, texts: Sequence[str]) -> None:
-        """Keep unsent questions for the next start."""
-        self.remember(UNSENT, json.dumps(texts, ensure_ascii=False) if texts else "")
 
     def append_to(self, path: Path) -> BinaryIO:
         """Open a conversation's file to append to it, without buffering. A last line that was never
@@ -208,37 +174,8 @@ class Store:
         with self._held(path):
             data = path.read_bytes() if path.exists() else b""
             path.unlink(missing_ok=True)
-            path.with_suffix(UNDONE).unlink(missing_ok=True)
+            self.undone.forget(path)
         return data
-
-    def keep_undone(self, path: Path, turns: Sequence[UndoneTurn]) -> None:
-        """Keep turns that were cut off a log, the one that was undone last first. Without any,
-        forget those that were kept before."""
-        file = path.with_suffix(UNDONE)
-        if turns:
-            write_atomically(file, _KEPT.dump_json(Kept(_end_of_turns(path), list(turns))))
-        else:
-            file.unlink(missing_ok=True)
-
-    def undone_whole(self) -> tuple[Path, list[UndoneTurn]] | None:
-        """Return the newest conversation of which all turns were undone, and kept: its log, which
-        isn't there, and its turns. None if there is no such conversation. Removes what was kept for
-        logs that are gone for another reason."""
-        for file in sorted(self.folder.glob(f"*{UNDONE}"), reverse=True):
-            log = file.with_suffix(".jsonl")
-            if not log.exists():
-                if turns := self.undone(log):
-                    return log, turns
-                file.unlink(missing_ok=True)
-        return None
-
-    def undone(self, path: Path) -> list[UndoneTurn]:
-        """The turns that were kept; none if others have followed since."""
-        try:
-            kept = _KEPT.validate_json(path.with_suffix(UNDONE).read_bytes())
-            return kept.turns if kept.after == _end_of_turns(path) else []
-        except (OSError, ValueError):  # there are none
-            return []
 
     def restore(self, entry: Entry, data: bytes) -> None:
         """Undo a deletion, also of its position in the list."""
@@ -266,25 +203,6 @@ def _end(path: Path, size: int, present: int) -> bytes | None:
     with path.open("rb") as file:
         file.seek(size)  # or later, after lines that name it
         return last_lines(file.read(), present - size)
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """Turns that were undone, and the line of the log that they come after."""
-
-    after: str
-    turns: list[UndoneTurn]
-
-
-_KEPT = TypeAdapter(Kept)
-
-
-def _end_of_turns(path: Path) -> str:
-    """The line that ends the last turn, with its time; empty if all turns were cut off."""
-    if not path.exists():
-        return ""
-    lines = complete_lines(path.read_bytes()).splitlines()
-    return next((line.decode() for line in reversed(lines) if line.startswith(b'["end"')), "")
 
 
 def _cut_unfinished_line(file: BinaryIO) -> None:

@@ -13,7 +13,7 @@ from decoding.errors import InputError, reason_for
 
 
 def merge_adapter(model: Any, folder: Path) -> Any:
-    """The model with an adapter merged into its weights. Raises InputError."""
+    """Return the model with an adapter merged into its weights. Raises InputError."""
     if find_spec("peft") is None:
         raise InputError(f"{folder.name} is a PEFT adapter: pip install 'specchat[peft]'")
     from peft import PeftConfig, PeftModelForCausalLM

@@ -10,7 +10,7 @@ from app.text.prompt_file import Request, read_requests
 
 
 def assets() -> Path:
-    """The assets folder: inside the installed package, or at the top of a checkout."""
+    """Return the assets folder: inside the installed package, or at the top of a checkout."""
     packaged = Path(str(files("app"))) / "assets"
     return packaged if packaged.is_dir() else packaged.parents[1] / "assets"
 
@@ -23,11 +23,12 @@ def examples() -> tuple[Request, ...]:
 
 
 def demo_topics() -> tuple[str, ...]:
-    """What the demo family can answer: the categories of its example prompts, up to a colon."""
+    """Return what the demo family can answer: the categories of its example prompts, up to a
+    colon."""
     categories = ((request.category or "").partition(":")[0] for request in examples())
     return tuple(dict.fromkeys(category for category in categories if category))
 
 
 def tour_recording() -> Path:
-    """A conversation of the demo family, which the tour explains."""
+    """Return a conversation of the demo family, which the tour explains."""
     return assets() / "replay" / "demo.json"

@@ -48,7 +48,7 @@ class DrafterStatus:
 
 
 def inspect_folder(folder: Path) -> CheckpointInfo | None:
-    """The checkpoint in a folder; None if it is neither a causal LM nor heads."""
+    """Return the checkpoint in a folder; None if it is neither a causal LM nor heads."""
     try:
         return _inspect(folder)
     except Exception:  # any file may be broken
@@ -77,8 +77,8 @@ def _inspect(folder: Path) -> CheckpointInfo | None:
 
 
 def cached_checkpoints() -> list[CheckpointInfo]:
-    """The checkpoints in the Hugging Face cache by name: the main revision of each, or else its
-    newest."""
+    """Return the checkpoints in the Hugging Face cache by name: the main revision of each, or else
+    its newest."""
     from huggingface_hub import scan_cache_dir
     from huggingface_hub.errors import CacheNotFound
 
@@ -106,7 +106,7 @@ def siblings(target: Path) -> list[CheckpointInfo]:
 
 
 def draft_for(target: CheckpointInfo, others: Iterable[CheckpointInfo]) -> CheckpointInfo | None:
-    """The largest model with the target's vocabulary that is at most half its size."""
+    """Return the largest model with the target's vocabulary that is at most half its size."""
     smaller = [
         each
         for each in others
@@ -121,7 +121,7 @@ def draft_for(target: CheckpointInfo, others: Iterable[CheckpointInfo]) -> Check
 
 @cache
 def vocabulary_of(source: str) -> int | None:
-    """A hash of the tokens and their ids; None without a readable tokenizer.json."""
+    """Return a hash of the tokens and their ids; None without a readable tokenizer.json."""
     try:
         tokenizer = read_json(Path(source) / "tokenizer.json")
         vocabulary = tokenizer["model"]["vocab"]

@@ -56,7 +56,7 @@ def render_prompt(
     messages: Sequence[dict[str, str]],
     arguments: Mapping[str, Any] | None = None,
 ) -> str:
-    """A conversation in the tokenizer's chat template, up to where the answer begins."""
+    """Return a conversation in the tokenizer's chat template, up to where the answer begins."""
     return str(
         tokenizer.apply_chat_template(
             list(messages), add_generation_prompt=True, tokenize=False, **(arguments or {})

@@ -53,9 +53,9 @@ class Checkpoint:
 def find_checkpoint(
     source: str, adapter: str | None = None, progress: Progress = silent
 ) -> Checkpoint:
-    """The checkpoint of a source: a model's folder or hub id, a GGUF file or a folder with one
-    (org/name:Q4_K_M selects one of several in a repository), or the folder or hub id of an adapter
-    that names its base. Raises InputError."""
+    """Return the checkpoint of a source: a model's folder or hub id, a GGUF file or a folder with
+    one (org/name:Q4_K_M selects one of several in a repository), or the folder or hub id of an
+    adapter that names its base. Raises InputError."""
     found = _find(source, progress)
     if adapter is None:
         return found

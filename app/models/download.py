@@ -27,8 +27,9 @@ _LOGIN = "log in with `hf auth login` or set HF_TOKEN"
 
 
 def local_folder(source: str, progress: Progress = silent, tokenizer: bool = False) -> Path:
-    """The folder of a model or of heads: as given, or a hub id's in the cache. The network is only
-    used if the cached one is not complete (`tokenizer`: with a tokenizer). Raises InputError."""
+    """Return the folder of a model or of heads: as given, or a hub id's in the cache. The network
+    is only used if the cached one is not complete (`tokenizer`: with a tokenizer). Raises
+    InputError."""
     folder, repo = find_source(source)
     if repo is None or (folder is not None and is_whole(folder, tokenizer, repo.quant)):
         assert folder is not None
@@ -39,8 +40,8 @@ def local_folder(source: str, progress: Progress = silent, tokenizer: bool = Fal
 
 
 def find_source(source: str) -> tuple[Path | None, Repo | None]:
-    """A folder; or a repository, with its folder in the cache if there is one. Raises InputError if
-    it can't be either."""
+    """Return a folder; or a repository, with its folder in the cache if there is one. Raises
+    InputError if it can't be either."""
     try:
         folder = Path(source).expanduser()
         found = folder.is_dir()
@@ -58,8 +59,9 @@ def find_source(source: str) -> tuple[Path | None, Repo | None]:
 
 
 def is_whole(folder: Path, tokenizer: bool = False, quant: str | None = None) -> bool:
-    """Whether a folder has a config, all weights that its index names, and a tokenizer if that is
-    needed; or a GGUF file, which contains all that, with the quantization `quant` if given."""
+    """Return whether a folder has a config, all weights that its index names, and a tokenizer if
+    that is needed; or a GGUF file, which contains all that, with the quantization `quant` if
+    given."""
     names = {path.name for path in folder.iterdir() if path.exists()}  # links may lead nowhere
     if quant is not None or not names & {"config.json", "adapter_config.json"}:
         return bool(gguf_among(names, quant))
@@ -79,7 +81,7 @@ def has_tokenizer(folder: Path) -> bool:
 
 
 def weights_among(names: Collection[str]) -> list[str]:
-    """The files of weights to load, in one format only."""
+    """Return the files of weights to load, in one format only."""
     for ending in _WEIGHTS:
         if found := [n for n in names if n.endswith(ending) and not n.startswith(_NOT_WEIGHTS)]:
             return found
@@ -93,7 +95,7 @@ def _indexes(names: Collection[str]) -> list[str]:
 
 
 def gguf_among(names: Collection[str], quant: str | None = None) -> list[str]:
-    """The GGUF files of language models, with the quantization `quant` if given."""
+    """Return the GGUF files of language models, with the quantization `quant` if given."""
     found = sorted(n for n in names if n.endswith(".gguf") and not n.startswith("mmproj"))
     if quant is None:
         return found

@@ -13,14 +13,14 @@ LISTED = "`specchat models` lists what is here, --family demo always is"
 
 
 def display_name(source: str) -> str:
-    """A short name: a hub id (also for its folder in the cache), else the folder's last part.
-    Absolute paths are not looked up on disk, which may be slow."""
+    """Return a short name: a hub id (also for its folder in the cache), else the folder's last
+    part. Absolute paths are not looked up on disk, which may be slow."""
     path = Path(source)
     return hub_id(source) or (path.name if path.is_absolute() or path.is_dir() else source)
 
 
 def hub_id(source: str) -> str | None:
-    """The hub id of a folder in the Hugging Face cache; None for any other."""
+    """Return the hub id of a folder in the Hugging Face cache; None for any other."""
     path = Path(source)
     repo = path.parent.parent.name
     if path.parent.name != "snapshots" or not repo.startswith("models--"):
@@ -29,15 +29,15 @@ def hub_id(source: str) -> str | None:
 
 
 def repo_cache(repo: Repo) -> Path:
-    """The folder of a repository in the cache, which may not exist."""
+    """Return the folder of a repository in the cache, which may not exist."""
     from huggingface_hub import constants
 
     return Path(constants.HF_HUB_CACHE) / f"models--{repo.name.replace('/', '--')}"
 
 
 def cached_folder(repo: Repo) -> Path | None:
-    """The folder of a repository's revision in the cache, which may be incomplete; None if there is
-    none."""
+    """Return the folder of a repository's revision in the cache, which may be incomplete; None if
+    there is none."""
     cache, revision = repo_cache(repo), repo.revision or "main"
     try:
         commit = (cache / "refs" / revision).read_text().strip()

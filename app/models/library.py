@@ -23,7 +23,7 @@ class ModelLibrary:
 
 
 def demo() -> ModelOptions:
-    """The demo family, with those of its drafters that are installed."""
+    """Return the demo family, with those of its drafters that are installed."""
     folders = {name: assets() / "demo" / role.demo for name, role in ROLES.items()}
     target = str(folders.pop("target"))
     drafters = {name: str(folder) for name, folder in folders.items() if folder.is_dir()}
@@ -31,7 +31,7 @@ def demo() -> ModelOptions:
 
 
 def title_of(target: str) -> str:
-    """A short name for a target: demo, a folder's last part, or a hub id."""
+    """Return a short name for a target: demo, a folder's last part, or a hub id."""
     return "demo" if is_demo(target) else display_name(target)
 
 

@@ -56,8 +56,8 @@ class LoadedModels:
     views: dict[tuple[str, str], LoadedModels] = field(default_factory=dict)
 
     def seen_by(self, spec: LaneSpec) -> LoadedModels:
-        """The models for a lane. If it has a checkpoint of its own, that replaces the one of its
-        role; it may not be loaded yet."""
+        """Return the models for a lane. If it has a checkpoint of its own, that replaces the one of
+        its role; it may not be loaded yet."""
         role = STRATEGIES[spec.strategy].role
         if spec.checkpoint is None or role is None:
             return self
@@ -73,7 +73,7 @@ class LoadedModels:
         return view
 
     def needs_loading(self, strategy: str) -> bool:
-        """Whether a strategy's drafter is neither loaded nor known to be missing."""
+        """Return whether a strategy's drafter is neither loaded nor known to be missing."""
         role = STRATEGIES[strategy].role
         return role is not None and role not in self.drafters and strategy not in self.missing
 
@@ -89,7 +89,7 @@ class LoadedModels:
         return bool(roles or views)
 
     def why_missing(self, lanes: Iterable[LaneSpec]) -> dict[str, str]:
-        """The reasons of the lanes that can't run, by name."""
+        """Return the reasons of the lanes that can't run, by name."""
         reasons = {spec.name: self.seen_by(spec).missing.get(spec.strategy) for spec in lanes}
         return {name: why for name, why in reasons.items() if why is not None}
 
@@ -149,9 +149,9 @@ class LoadedModels:
         }
 
     def encode(self, messages: Sequence[dict[str, str]], raw: bool = False) -> list[int]:
-        """Ids of a conversation in the tokenizer's chat template, up to where the answer begins.
-        With `raw`, or without a template, only the messages' contents. Raises InputError for a
-        template that fails, and for text that is much too long."""
+        """Return ids of a conversation in the tokenizer's chat template, up to where the answer
+        begins. With `raw`, or without a template, only the messages' contents. Raises InputError
+        for a template that fails, and for text that is much too long."""
         characters = sum(len(message["content"]) for message in messages)
         if characters > LONGEST_TOKEN * self.context:  # tokenizing it would take minutes
             raise InputError(

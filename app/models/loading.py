@@ -43,7 +43,7 @@ from app.progress import Progress, silent
 from decoding.checkpoints.dialects import MERGED_HEADS
 from decoding.checkpoints.headers import packed_weight, read_tensor_types
 from decoding.checkpoints.quantized import precision_of
-from decoding.errors import InputError, out_of_memory
+from decoding.errors import InputError, is_out_of_memory
 from decoding.model.self_test import self_test
 from decoding.model.target import Target
 
@@ -81,7 +81,7 @@ def load_model(source: str, options: ModelOptions, progress: Progress = silent) 
                     **kwargs,
                 )
     except Exception as error:  # hub, file system and pickle raise many kinds
-        if out_of_memory(error):
+        if is_out_of_memory(error):
             raise InputError(_does_not_fit(source, device)) from error
         what = f"can't load the model {source}"
         if method := quantized_with(config):
@@ -111,7 +111,7 @@ def load_target(source: str, options: ModelOptions, progress: Progress = silent)
             ) from error
         self_test(target)
     except (RuntimeError, MemoryError) as error:
-        if not out_of_memory(error):
+        if not is_out_of_memory(error):
             raise
         # there was room for the weights alone
         raise InputError(_does_not_fit(source, device_of(options.device))) from error

@@ -29,7 +29,7 @@ from decoding.model.rope_settings import validate_longrope, validate_ropes
 
 
 def load_config(source: str, checkpoint: Checkpoint, options: ModelOptions) -> PreTrainedConfig:
-    """The checkpoint's config, loaded on its own for a clear error message."""
+    """Return the checkpoint's config, loaded on its own for a clear error message."""
     disable_progress_bar()  # progress bars would be drawn over the screen
     set_verbosity_error()
     named = {} if checkpoint.gguf_file is None else gguf_arguments(source, checkpoint.gguf_file)
@@ -81,7 +81,7 @@ def require_generation_config(source: str, folder: Path) -> None:
 
 
 def auto_class(source: str, config: PreTrainedConfig) -> Any:
-    """The auto class of transformers that loads this model. Raises InputError unless it is a
+    """Return the auto class of transformers that loads this model. Raises InputError unless it is a
     decoder-only language model."""
     if hasattr(config, "auto_map"):
         return AutoModelForCausalLM
@@ -100,14 +100,14 @@ def auto_class(source: str, config: PreTrainedConfig) -> Any:
 
 
 def quantized_with(config: PreTrainedConfig) -> str | None:
-    """The quantization method in a checkpoint's config, if any."""
+    """Return the quantization method in a checkpoint's config, if any."""
     quantized = getattr(config, "quantization_config", None)
     method = quantized.get("quant_method") if isinstance(quantized, dict) else None
     return None if method is None else str(method)
 
 
 def clear_reason(error: Exception) -> str:
-    """The error's first sentence, or a clearer one for some of transformers' messages."""
+    """Return the error's first sentence, or a clearer one for some of transformers' messages."""
     text = str(error)
     known = ("weights_only", "deserializing header")
     if isinstance(error, pickle.UnpicklingError) or any(each in text for each in known):

@@ -64,8 +64,8 @@ def family_state(family: PublicFamily, memory: MachineMemory) -> FamilyState:
 
 
 def fits(family: PublicFamily, memory: MachineMemory) -> str:
-    """Whether all parts fit into memory, and with which option, or how much they need at least. The
-    default is float32 on a CPU."""
+    """Return whether all parts fit into memory, and with which option, or how much they need at
+    least. The default is float32 on a CPU."""
     ways: dict[str, float] = {"fits": 2 if memory.on_gpu else 4, "fits with --dtype bfloat16": 2}
     if family.quantizable:
         ways["fits with --quantize nf4"] = _NF4_BYTES

@@ -28,8 +28,8 @@ def require_bitsandbytes() -> None:
 def quantization(
     source: str, checkpoint: Checkpoint, options: ModelOptions, dtype: Any
 ) -> BitsAndBytesConfig:
-    """How bitsandbytes quantizes the checkpoint while it is loaded. Raises InputError for one that
-    it can't."""
+    """Return how bitsandbytes quantizes the checkpoint while it is loaded. Raises InputError for
+    one that it can't."""
     if checkpoint.gguf_file is not None:
         raise InputError(f"{source} is a GGUF file, which --quantize can't take: leave one out")
     if checkpoint.adapter is not None:
@@ -59,7 +59,7 @@ def pack_whole_blocks_only(model: PreTrainedModel) -> None:
 
 
 def load_quantized(folder: Path, config: Any, kwargs: Mapping[str, Any]) -> tuple[Any, Any]:
-    """A model written by `specchat heads quantize`, and transformers' loading report."""
+    """Return a model written by `specchat heads quantize`, and transformers' loading report."""
     del config.quantization_config
     model_class: Any = MODEL_FOR_CAUSAL_LM_MAPPING[type(config)]
     model, report = model_class.from_pretrained(
@@ -85,8 +85,8 @@ def finish_dequantizing(model: PreTrainedModel, dtype: Any) -> None:
 
 
 def computes_nf4_in_half() -> bool:
-    """Whether bitsandbytes computes 4 bits in bfloat16 on this processor, whatever it is told. One
-    that doesn't say so is told float32."""
+    """Return whether bitsandbytes computes 4 bits in bfloat16 on this processor, whatever it is
+    told. One that doesn't say so is told float32."""
     from bitsandbytes import functional
 
     return bool(getattr(functional, "has_avx512bf16", bool)())

@@ -19,8 +19,8 @@ _DEFAULTS = {"temperature": 1.0, **NO_WARPING}
 
 
 def sampling_defaults(folder: Path) -> dict[str, Any]:
-    """The sampling settings in a folder's generation_config.json, with defaults for those that it
-    does not name. {} if it names none, or invalid ones."""
+    """Return the sampling settings in a folder's generation_config.json, with defaults for those
+    that it does not name. {} if it names none, or invalid ones."""
     try:
         config = read_json(folder / "generation_config.json")
         named = {name: config[name] for name in _DEFAULTS if config.get(name) is not None}
@@ -30,7 +30,7 @@ def sampling_defaults(folder: Path) -> dict[str, Any]:
 
 
 def defaults_of_target(options: ModelOptions) -> dict[str, Any]:
-    """The target's `sampling_defaults`. Raises InputError if it has none."""
+    """Return the target's `sampling_defaults`. Raises InputError if it has none."""
     source = str(with_demo(options).target)
     found = sampling_defaults(find_checkpoint(source, options.adapter).folder)
     if not found:
@@ -42,7 +42,7 @@ def defaults_of_target(options: ModelOptions) -> dict[str, Any]:
 
 
 def ignored_settings(config: GenerationConfig | None) -> tuple[str, ...]:
-    """The logits processors that a model's config asks for, which have no effect here."""
+    """Return the logits processors that a model's config asks for, which have no effect here."""
     neutral = {
         "no_repeat_ngram_size": 0,
         "encoder_repetition_penalty": 1.0,

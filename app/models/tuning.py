@@ -100,9 +100,9 @@ def pass_cost(target: Target, threads: int | None) -> Curve:
 
 
 def medusa_tree(heads: MedusaHeads, target: Target, threads: int | None, cost: Cost) -> Choices:
-    """The best tree for the heads on this machine: the cached one, unless another one is clearly
-    faster. `cost` is v(n); `threads` must be those given to `tune`. Of the heads' `draft_seconds`
-    the least of all starts count: a busy machine only adds to them."""
+    """Return the best tree for the heads on this machine: the cached one, unless another one is
+    clearly faster. `cost` is v(n); `threads` must be those given to `tune`. Of the heads'
+    `draft_seconds` the least of all starts count: a busy machine only adds to them."""
     if not heads.accuracy:
         return default_choices(heads, target, cost)
     accuracy = zlib.crc32(repr(heads.accuracy).encode())
@@ -120,7 +120,7 @@ def medusa_tree(heads: MedusaHeads, target: Target, threads: int | None, cost: C
 
 
 def device_name(device: torch.device) -> str:
-    """A GPU by its kind: a machine may have several, of different speeds."""
+    """Return a GPU by its kind: a machine may have several, of different speeds."""
     return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
 
 
@@ -130,7 +130,8 @@ def _tree_key(target: str) -> str:
 
 
 def read_tree(path: Path, key: str, accuracy: Sequence[Sequence[float]]) -> Choices:
-    """The cached tree for heads of this `accuracy`; () if there is none, or it can't be read."""
+    """Return the cached tree for heads of this `accuracy`; () if there is none, or it can't be
+    read."""
     try:
         choices = tuple(tuple(map(int, path)) for path in _read(path)[key]["choices"])
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
@@ -140,7 +141,7 @@ def read_tree(path: Path, key: str, accuracy: Sequence[Sequence[float]]) -> Choi
 
 
 def read_draft_seconds(path: Path, key: str) -> tuple[float, float] | None:
-    """The kept `draft_seconds`; None if there are none, or they can't be read."""
+    """Return the kept `draft_seconds`; None if there are none, or they can't be read."""
     try:
         found = _DRAFT_SECONDS.validate_python(_read(path)[key]["draft_seconds"])
     except (LookupError, TypeError, ValueError):
@@ -225,7 +226,7 @@ def _halves(linears: Sequence[tuple[str, Linear]]) -> str:
 
 
 def read_measured(path: Path, key: str) -> Measured | None:
-    """A kept measurement; None if there is none, or it can't be read."""
+    """Return a kept measurement; None if there is none, or it can't be read."""
     try:
         found = _MEASURED.validate_python(_read(path)[key])
     except (ArithmeticError, LookupError, ValueError):

@@ -77,7 +77,7 @@ class Candidate:
         return speed(self.answers) or 0.0
 
     def against(self, other: Candidate) -> Estimate | None:
-        """The speedup over `other`, on the answers that both gave."""
+        """Return the speedup over `other`, on the answers that both gave."""
         count = min(len(self.answers), len(other.answers))
         return estimate_speedup(self.answers[:count], other.answers[:count])
 
@@ -103,7 +103,8 @@ class Outcome:
 
 
 def advice_document(outcome: Outcome, **facts: Any) -> Row:
-    """The document of `outcome`, with `facts` about the machine, the models and the settings."""
+    """Return the document of `outcome`, with `facts` about the machine, the models and the
+    settings."""
     measured = outcome.measured
     rows = [_measured(each, measured, outcome.costs) for each in measured]
     temperatures = sorted({each.temperature for each in measured})
@@ -135,7 +136,7 @@ def advice_document(outcome: Outcome, **facts: Any) -> Row:
 
 
 def baseline_of(candidate: Candidate, candidates: Sequence[Candidate]) -> Candidate:
-    """The autoregressive candidate at the same temperature."""
+    """Return the autoregressive candidate at the same temperature."""
     return next(
         each
         for each in candidates

@@ -32,7 +32,7 @@ def advice_report(document: dict[str, Any]) -> Report:
 
 
 def advice_sections(document: dict[str, Any]) -> list[Section]:
-    """One for each temperature, with a table in the order of `fastest_first`; the engines'
+    """Make one for each temperature, with a table in the order of `fastest_first`; the engines'
     configurations; how it was measured."""
     sections = []
     for best in document["best"]:
@@ -55,7 +55,7 @@ def advice_sections(document: dict[str, Any]) -> list[Section]:
 
 
 def fastest_first(document: dict[str, Any], temperature: float) -> list[dict[str, Any]]:
-    """The measured rows of one temperature."""
+    """Return the measured rows of one temperature."""
     rows = (row for row in document["measured"] if row["temperature"] == temperature)
     return sorted(rows, key=lambda row: -(row["speedup"] or 0.0))
 

@@ -32,8 +32,8 @@ class Answer(Timing):
 
 
 def same_ids(one: Answer, other: Answer) -> bool:
-    """Whether two answers have the same ids, as far as both go: a cut one ends with its last round,
-    which brings several tokens where drafts are accepted."""
+    """Return whether two answers have the same ids, as far as both go: a cut one ends with its last
+    round, which brings several tokens where drafts are accepted."""
     shorter, longer = sorted((one, other), key=lambda answer: len(answer.ids))
     compared = longer.ids[: len(shorter.ids)] if shorter.cut else longer.ids
     return list(shorter.ids) == list(compared)

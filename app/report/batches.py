@@ -68,7 +68,7 @@ class Throughput:
 
 
 def round_cost(stats: Stats) -> RoundCost:
-    """The cost of the mean round."""
+    """Return the cost of the mean round."""
     passes = stats.passes
     draft, verify = stats.draft_seconds / passes, stats.verify_seconds / passes
     return RoundCost(
@@ -104,17 +104,17 @@ def batch_throughputs(
 
 
 def stops_paying(throughputs: Mapping[int, Throughput]) -> int | None:
-    """The smallest of the batch sizes from which on drafting is no faster; None if it still is at
-    the largest. One that is slower between two that are not was measured badly."""
+    """Return the smallest of the batch sizes from which on drafting is no faster; None if it still
+    is at the largest. One that is slower between two that are not was measured badly."""
     batches = sorted(throughputs, reverse=True)
     slower = list(takewhile(lambda batch: throughputs[batch].speedup <= 1.0, batches))
     return slower[-1] if slower else None
 
 
 def disagree(speedups: Iterable[float]) -> bool:
-    """Whether drafting clearly pays in a larger batch, though it clearly did not in a smaller one,
-    or pays far more there: the measurements were disturbed. `speedups` from the smallest batch to
-    the largest."""
+    """Return whether drafting clearly pays in a larger batch, though it clearly did not in a
+    smaller one, or pays far more there: the measurements were disturbed. `speedups` from the
+    smallest batch to the largest."""
     found = list(speedups)
     least = accumulate(found, min)
     return any(
@@ -124,7 +124,7 @@ def disagree(speedups: Iterable[float]) -> bool:
 
 
 def method_of(costs: BatchCosts) -> dict[str, Any]:
-    """How the costs were obtained, and what they leave out."""
+    """Return how the costs were obtained, and what they leave out."""
     return {
         "measured": costs.measured,
         "method": MEASURED if costs.measured else ESTIMATED,
@@ -135,7 +135,8 @@ def method_of(costs: BatchCosts) -> dict[str, Any]:
 def batches_document(
     drafting: Sequence[DraftingContestant], costs: BatchCosts, sizes: Sequence[int], context: int
 ) -> dict[str, Any]:
-    """The throughput of each of `drafting` in batches of these sizes, after `context` tokens."""
+    """Return the throughput of each of `drafting` in batches of these sizes, after `context`
+    tokens."""
     rows = []
     known = [size for size in sizes if size in costs.curves]
     for each in drafting:

@@ -36,7 +36,7 @@ class Contest:
     answers: list[Mapping[str, Sequence[Answer]]] = field(default_factory=list)
 
     def without(self, names: Collection[str]) -> Contest:
-        """The contest of the others."""
+        """Return the contest of the others."""
         left = {name: own for name, own in self.params.items() if name not in names}
         answers: list[Mapping[str, Sequence[Answer]]] = [
             {name: repeat[name] for name in left} for repeat in self.answers
@@ -45,12 +45,12 @@ class Contest:
         return replace(self, params=left, specs=specs, answers=answers)
 
     def rows(self) -> list[Row]:
-        """Each contestant's figures over all prompts, and over those of each category."""
+        """Return each contestant's figures over all prompts, and over those of each category."""
         return [self._row(name) for name in self.params]
 
     def drafting(self, among: Collection[str]) -> list[DraftingContestant]:
-        """The mean rounds of those `among` the contestants that drafted for the target, and of
-        their baselines."""
+        """Return the mean rounds of those `among` the contestants that drafted for the target, and
+        of their baselines."""
         found = []
         for name in self.able_to_draft(among):
             own, baseline = self._stats(name), self.baseline(name)
@@ -63,7 +63,7 @@ class Contest:
         return found
 
     def able_to_draft(self, among: Collection[str]) -> list[str]:
-        """Those `among` that may draft for the target, without peers."""
+        """Return those `among` that may draft for the target, without peers."""
         strategies = {name: self._strategy(name) for name in among if name not in self.peers}
         return [
             name
@@ -72,8 +72,8 @@ class Contest:
         ]
 
     def baseline(self, name: str) -> str | None:
-        """The autoregressive lane that a contestant is compared with: one that samples as it does,
-        to the same length, as far as there is one, else the first."""
+        """Return the autoregressive lane that a contestant is compared with: one that samples as it
+        does, to the same length, as far as there is one, else the first."""
         strategy = self._strategy(name)
         if strategy is not None and strategy.remote:
             return None  # another machine's speed is no speedup

@@ -69,7 +69,7 @@ def envelope(**facts: Any) -> dict[str, Any]:
 
 
 def spec_fields(spec: LaneSpec | None) -> dict[str, Any]:
-    """A lane's strategy and what it has of its own; null for what is no lane."""
+    """Return a lane's strategy and what it has of its own; null for what is no lane."""
     return {
         "strategy": spec.strategy if spec else None,
         "checkpoint": spec.checkpoint if spec else None,
@@ -81,17 +81,18 @@ class Reference(Protocol):
     """The autoregressive lane's answer, with which the others are compared."""
 
     def speedup(self, lane: LaneResult) -> float | None:
-        """None if the lane or the reference has no speed yet."""
+        """Return None if the lane or the reference has no speed yet."""
 
     def compare(self, lane: LaneResult) -> dict[str, Any]:
-        """Those of `matches_ar`, `first_divergence`, `divergence_gap` and `same_text` that are
-        defined for the lane."""
+        """Return those of `matches_ar`, `first_divergence`, `divergence_gap` and `same_text` that
+        are defined for the lane."""
 
 
 def lane_report(
     lane: LaneResult, reference: Reference | None, error: str | None, trace: bool
 ) -> dict[str, Any]:
-    """The report of a lane that ran; if it failed (`error`), with what it had done until then."""
+    """Return the report of a lane that ran; if it failed (`error`), with what it had done until
+    then."""
     stats = lane.stats
     report: dict[str, Any] = dict.fromkeys(LANE_FIELDS)
     report |= {

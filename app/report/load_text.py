@@ -8,7 +8,7 @@ from app.text.plural import pluralize
 
 
 def load_line(load: dict[str, Any]) -> str:
-    """A `Load.document` as one line for people."""
+    """Return a `Load.document` as one line for people."""
     ttft = load["ttft_seconds"]
     prompts = pluralize(load["requests"], "prompt")
     parts = [f"[{load['lane']}] {prompts}, {load['concurrency']} at a time"]

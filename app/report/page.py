@@ -31,7 +31,7 @@ class Section:
 
 
 def aligned(table: Sequence[Sequence[str]]) -> list[str]:
-    """A table's lines for a terminal, with all columns but the first right-aligned."""
+    """Return a table's lines for a terminal, with all columns but the first right-aligned."""
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     return [
         "  ".join(

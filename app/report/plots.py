@@ -47,7 +47,7 @@ def bench_figure(document: Row) -> Figure:
 
 
 def advice_figure(document: Row) -> Figure:
-    """A row for each temperature: final measurements, screening, larger batches."""
+    """Return a row for each temperature: final measurements, screening, larger batches."""
     temperatures = [best["temperature"] for best in document["best"]]
     figure, axes = _figure([3] * len(temperatures), 5.0)
     for (measured, screened, batches), temperature in zip(axes, temperatures, strict=True):

@@ -184,7 +184,7 @@ class LevelReader:
     position: int = 1  # the first token came with the prefill
 
     def levels(self, record: Round, tokens: Sequence[TokenEvent]) -> Iterator[Level]:
-        """The tested levels of a round; `tokens` are displayed."""
+        """Yield the tested levels of a round; `tokens` are displayed."""
         emitted = [token for token in tokens if not token.fate.discarded]
         children, path = record.shape.children, (0, *record.accepted)
         for depth, token in enumerate(emitted, 1):
@@ -208,7 +208,7 @@ class LevelReader:
 
 
 def levels_of(steps: Iterable[Step], begun: str = "") -> Iterator[Level]:
-    """The tested levels of an answer's rounds, in order; `begun` is the text before them."""
+    """Yield the tested levels of an answer's rounds, in order; `begun` is the text before them."""
     reader = LevelReader(begun)
     for record, tokens in steps:
         yield from reader.levels(record, tokens)
@@ -236,7 +236,7 @@ def _rejection(level: Level) -> Rejection:
 
 
 def kind_of(text: str, before: str) -> TokenKind:
-    """The kind of a token with this text after the text `before`."""
+    """Return the kind of a token with this text after the text `before`."""
     if not text:
         return TokenKind.SPECIAL
     word = text.strip()

@@ -56,8 +56,8 @@ class Drafted:
 
 
 def lane_document(drafted: Drafted) -> Row:
-    """A row for each rejection, and how often the drafter was right: `accepted` with any guess of a
-    level, `first` with its likeliest one."""
+    """Return a row for each rejection, and how often the drafter was right: `accepted` with any
+    guess of a level, `first` with its likeliest one."""
     levels, spec, claimed = drafted.levels, drafted.spec, drafted.claimed
     depths = Tallies.of(levels).by_level
     return {
@@ -78,8 +78,8 @@ def lane_document(drafted: Drafted) -> Row:
 
 
 def breakdown(levels: Sequence[Level]) -> Row:
-    """How often the drafter was right by kind of token, by place in the answer and by its own
-    confidence."""
+    """Return how often the drafter was right by kind of token, by place in the answer and by its
+    own confidence."""
     counts = Tallies.of(levels)
     return {
         "by_kind": [_shares("kind", *each) for each in counts.by_kind.items()],
@@ -139,7 +139,7 @@ def _lane_lines(lane: Row, most: int) -> Iterator[str]:
 
 
 def breakdown_lines(found: Row) -> Iterator[str]:
-    """A `breakdown` of at least one level as text."""
+    """Yield a `breakdown` of at least one level as text."""
     for what in ("kind", "place"):
         yield ""
         yield from _share_lines(what, found[f"by_{what}"])

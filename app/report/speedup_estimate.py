@@ -30,8 +30,8 @@ class Estimate:
 
 
 def estimate_speedup(own: Sequence[Timing], base: Sequence[Timing]) -> Estimate | None:
-    """The speedup over `base`, which answered the same prompts in the same order. None if nothing
-    was decoded."""
+    """Return the speedup over `base`, which answered the same prompts in the same order. None if
+    nothing was decoded."""
     pairs = [(a, b) for a, b in zip(own, base, strict=True) if a.tokens and b.tokens]
     if not pairs:
         return None

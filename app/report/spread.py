@@ -18,7 +18,7 @@ class Spread:
 
 
 def spread(values: Iterable[float | None]) -> Spread | None:
-    """The spread of the known values; None if there are none."""
+    """Return the spread of the known values; None if there are none."""
     known = [value for value in values if value is not None]
     if not known:
         return None

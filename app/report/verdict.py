@@ -109,19 +109,20 @@ STOPPED_EARLY = Verdict("Stopped too early to compare the lanes.", "stopped too 
 
 
 def exceeds_tau(speedup: float, tokens_per_pass: float | None) -> bool:
-    """Whether a speedup is impossible: a pass over drafts is never quicker than one over a single
-    token, so a disturbance of the machine was measured."""
+    """Return whether a speedup is impossible: a pass over drafts is never quicker than one over a
+    single token, so a disturbance of the machine was measured."""
     return tokens_per_pass is not None and speedup > tokens_per_pass
 
 
 def incredible(strategy: Strategy, speedup: float, tokens_per_pass: float | None) -> bool:
-    """Whether a lane of the strategy can't have been that much faster than the target alone."""
+    """Return whether a lane of the strategy can't have been that much faster than the target
+    alone."""
     drafts = strategy.drafts and strategy.on_target
     return drafts and exceeds_tau(speedup, tokens_per_pass)
 
 
 def incredible_row(row: Mapping[str, Any]) -> bool:
-    """The same of a row of a document. A simulated drafter has no strategy, and drafts."""
+    """Return the same of a row of a document. A simulated drafter has no strategy, and drafts."""
     speedup, tau, name = row["speedup"], row["tokens_per_pass"], row["strategy"]
     if speedup is None:
         return False
@@ -142,13 +143,13 @@ def ranking(scores: Sequence[LaneScore]) -> Callable[[LaneScore], float]:
 
 
 def fastest(scores: Sequence[LaneScore]) -> LaneScore | None:
-    """The fastest lane that drafts for the target."""
+    """Return the fastest lane that drafts for the target."""
     drafting = _drafting(scores)
     return max(drafting, key=ranking(drafting), default=None)
 
 
 def winner(scores: Sequence[LaneScore]) -> LaneScore | None:
-    """The fastest lane, unless the target alone is as fast."""
+    """Return the fastest lane, unless the target alone is as fast."""
     best = fastest(scores)
     if best is None or best.undrafted == 1:
         return None
@@ -156,13 +157,13 @@ def winner(scores: Sequence[LaneScore]) -> LaneScore | None:
 
 
 def slowest(scores: Sequence[LaneScore]) -> LaneScore | None:
-    """The slowest lane that drafts for the target."""
+    """Return the slowest lane that drafts for the target."""
     drafting = _drafting(scores)
     return min(drafting, key=ranking(drafting), default=None)
 
 
 def verdict(scores: Sequence[LaneScore], again: str = "") -> Verdict | None:
-    """The verdict, None if it is too early for one. `again`: the key that runs again."""
+    """Return the verdict, None if it is too early for one. `again`: the key that runs again."""
     best, plain = fastest(scores), baseline(scores)
     if best is None or plain is None or best.speedup is None:
         if any(not each.done and each.speed is None and not each.remote for each in scores):
@@ -229,8 +230,8 @@ def verdict(scores: Sequence[LaneScore], again: str = "") -> Verdict | None:
 
 
 def why_slowest(scores: Sequence[LaneScore], suggestion: Suggestion | None = None) -> str | None:
-    """Why the slowest lane that drafts lost against the fastest one, or else against the target
-    alone, and what to try. None if it did not lose."""
+    """Return why the slowest lane that drafts lost against the fastest one, or else against the
+    target alone, and what to try. None if it did not lose."""
     slow, fast = slowest(scores), fastest(scores)
     if slow is None or fast is None or not all(score.done for score in scores):
         return None
@@ -249,9 +250,9 @@ def why_slowest(scores: Sequence[LaneScore], suggestion: Suggestion | None = Non
 
 
 def doubt_about_speeds(scores: Sequence[LaneScore]) -> str | None:
-    """What speaks against the speeds: that they are not of the last run, or that speedups, which
-    compare lanes while both ran, aren't the ratios of the speeds shown beside them, which are of
-    whole answers: the machine was busier in one part of the run than in the other."""
+    """Return what speaks against the speeds: that they are not of the last run, or that speedups,
+    which compare lanes while both ran, aren't the ratios of the speeds shown beside them, which are
+    of whole answers: the machine was busier in one part of the run than in the other."""
     if any(each.left_out for each in scores):
         if any(each.stopped for each in scores):
             return "The stopped run does not count: tok/s and × are of complete ones."

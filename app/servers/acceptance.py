@@ -24,7 +24,8 @@ GENERATED = "generation_tokens"
 
 
 def drafting_of(chunk: Json, tokens: int | None) -> Drafting | None:
-    """The counts of drafts in a chunk, None in most chunks. `tokens`: the answer's so far."""
+    """Return the counts of drafts in a chunk, None in most chunks. `tokens`: the answer's so
+    far."""
     for facts in _objects_with_counts(chunk):
         for read in (_vllm, _sglang, _llama_cpp_or_lm_studio):
             if (found := read(facts)) is not None:
@@ -50,7 +51,7 @@ def _objects(value: object) -> list[Json]:
 
 
 def count(facts: Json, *names: str) -> int | None:
-    """The first of these fields that is a plausible count."""
+    """Return the first of these fields that is a plausible count."""
     for name in names:
         value = facts.get(name)
         if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e15:
@@ -128,9 +129,9 @@ def _histogram(value: object) -> tuple[int, ...]:
 
 
 def read_counters(text: str) -> dict[str, float]:
-    """The speculative-decoding counters in a server's /metrics (Prometheus' or TensorRT-LLM's
-    format), summed over engines and models, by short names. Counters by position end in
-    /position."""
+    """Return the speculative-decoding counters in a server's /metrics (Prometheus' or
+    TensorRT-LLM's format), summed over engines and models, by short names. Counters by position end
+    in /position."""
     if is_list(text):
         return _tensorrt_counters(text)
     found: dict[str, float] = {}
@@ -151,7 +152,8 @@ def read_counters(text: str) -> dict[str, float]:
 
 
 def is_list(text: str) -> bool:
-    """Whether this is TensorRT-LLM's list, which only has the iterations since the last read."""
+    """Return whether this is TensorRT-LLM's list, which only has the iterations since the last
+    read."""
     return text.lstrip().startswith("[")
 
 
@@ -179,8 +181,8 @@ def _tensorrt_counters(text: str) -> dict[str, float]:
 
 
 def drafting_between(before: Counters, after: Counters, tokens: int | None) -> Drafting | None:
-    """The growth of a server's counters; None if it drafted nothing, or if it also answered others,
-    so that it counted more than our `tokens`."""
+    """Return the growth of a server's counters; None if it drafted nothing, or if it also answered
+    others, so that it counted more than our `tokens`."""
     grown = {name: round(after[name] - before.get(name, 0.0)) for name in after}
     accepted, drafted = grown.get("num_accepted_tokens"), grown.get("num_draft_tokens")
     if accepted is None or not drafted or not 0 <= accepted <= drafted:

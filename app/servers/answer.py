@@ -91,7 +91,7 @@ class AnswerStream:
         return closing
 
     def ending(self) -> Ending:
-        """How the answer ended. Raises ServerError if the stream broke off."""
+        """Return how the answer ended. Raises ServerError if the stream broke off."""
         note = None
         if self._ended is None and self.overlong:
             self._ended = ("length", self._last_at)

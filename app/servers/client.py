@@ -247,15 +247,15 @@ class Server:
     # Counters
 
     async def counters(self) -> Counters | None:
-        """The server's counters of drafts; None if it has none."""
+        """Return the server's counters of drafts; None if it has none."""
         text = await self._metrics()
         if text is None or not (counters := read_counters(text)):
             return None
         return {} if is_list(text) else counters
 
     async def drafting_since(self, before: Counters, tokens: int | None) -> Drafting | None:
-        """The drafts counted since `before`; None if the server also answered others than ours,
-        which have `tokens` tokens."""
+        """Return the drafts counted since `before`; None if the server also answered others than
+        ours, which have `tokens` tokens."""
         text = await self._metrics()
         return None if text is None else drafting_between(before, read_counters(text), tokens)
 

@@ -20,8 +20,8 @@ class ServerError(InputError):
 
 
 def api_key() -> str | None:
-    """The key from the environment, its only source; it is never stored. Raises InputError for an
-    invalid key, without quoting it."""
+    """Return the key from the environment, its only source; it is never stored. Raises InputError
+    for an invalid key, without quoting it."""
     for name in KEYS:
         if key := os.environ.get(name, "").strip():
             if not (key.isascii() and key.isprintable()) or " " in key:
@@ -31,7 +31,7 @@ def api_key() -> str | None:
 
 
 def quoted(text: str, key: str | None) -> str:
-    """A server's text for an error line: short, safe for a terminal, and without the key."""
+    """Return a server's text for an error line: short, safe for a terminal, and without the key."""
     if key:
         text = text.replace(key, "…")
     return shortened(text, QUOTED)

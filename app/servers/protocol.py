@@ -34,7 +34,7 @@ class Question:
         return "completions" if self.raw else "chat/completions"
 
     def body(self, model: str | None, engine: str = "") -> Json:
-        """The request's body. Raises ServerError for a setting that the engine ignores."""
+        """Return the request's body. Raises ServerError for a setting that the engine ignores."""
         body: Json = {
             "stream": True,
             "max_tokens": self.params.max_new_tokens,
@@ -112,7 +112,7 @@ def read_chunk(data: str, key: str | None = None) -> Chunk:
 
 
 def error_message(found: object) -> str:
-    """The text of an error response, in any of the forms that engines use."""
+    """Return the text of an error response, in any of the forms that engines use."""
     if isinstance(found, dict):
         for name in ("error", "detail", "message", "msg"):
             if found.get(name):

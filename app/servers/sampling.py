@@ -23,7 +23,7 @@ _WHOLE_TEXT = 1 << 20  # tokens that llama.cpp's penalties look back over, 64 by
 
 
 def sampling_fields(sampling: SamplingParams, engine: str) -> Json:
-    """The fields of a request. Raises ServerError for a setting that the engine ignores."""
+    """Return the fields of a request. Raises ServerError for a setting that the engine ignores."""
     fields: Json = {"temperature": sampling.temperature}
     if not sampling.greedy:
         fields["top_p"] = sampling.top_p

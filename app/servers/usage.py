@@ -32,8 +32,8 @@ class Usage:
 
 
 def with_reported_counts(stats: Stats, usage: Usage | None) -> Stats:
-    """The sums over an answer's pieces, corrected by what the server reported at its end. Passes
-    are only those reported: a piece is not a target pass."""
+    """Return the sums over an answer's pieces, corrected by what the server reported at its end.
+    Passes are only those reported: a piece is not a target pass."""
     found = replace(stats, passes=0, histogram=[])
     if usage is None:
         return found

@@ -38,12 +38,13 @@ class LaneSpec:
 
 
 def stem(strategy: str, checkpoint: str | None) -> str:
-    """The beginning of a lane's name: the strategy, and the name of a checkpoint of its own."""
+    """Return the beginning of a lane's name: the strategy, and the name of a checkpoint of its
+    own."""
     return f"{strategy}:{Path(checkpoint).name}" if checkpoint else strategy
 
 
 def without_temperature(name: str) -> str:
-    """A lane's name without the temperature in it."""
+    """Return a lane's name without the temperature in it."""
     return re.sub(r":temperature=[^:#]*", "", name, count=1)
 
 

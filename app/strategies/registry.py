@@ -232,7 +232,7 @@ DEFAULT_STRATEGIES = "ar,draft,medusa,eagle"
 
 
 def find_strategy(name: str) -> Strategy:
-    """The strategy of this name. Raises InputError if there is none."""
+    """Return the strategy of this name. Raises InputError if there is none."""
     found = STRATEGIES.get(name)
     if found is None:
         what = f"unknown strategy '{name}'" if name else "an empty strategy"

@@ -79,5 +79,5 @@ class Strategy:
         return self.on_target and not self.drafts
 
     def is_lossy(self, params: Params) -> bool:
-        """Whether its text with `params` does not follow the target's distribution."""
+        """Return whether its text with `params` does not follow the target's distribution."""
         return self.typical and params.acceptance == "typical" and not params.sampling.greedy

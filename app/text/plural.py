@@ -4,5 +4,5 @@ from __future__ import annotations
 
 
 def pluralize(number: int, thing: str) -> str:
-    """A count and its noun: "1 turn", "2 turns"."""
+    """Return a count and its noun: "1 turn", "2 turns"."""
     return f"{number} {thing}{'s' * (number != 1)}"

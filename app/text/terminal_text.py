@@ -46,7 +46,7 @@ def drawable(text: str) -> str:
 
 
 def as_json(document: dict[str, Any]) -> str:
-    """A document in one line. JSON escapes control characters, except for this one."""
+    """Return a document in one line. JSON escapes control characters, except for this one."""
     return json.dumps(document, allow_nan=False).replace("\x7f", "\\u007f")
 
 
@@ -57,17 +57,17 @@ def one_line(text: str) -> str:
 
 
 def token_name(token: int, texts: Mapping[int, str]) -> str:
-    """A token's text with visible spaces; its number if the text is unknown or empty (a special
-    token)."""
+    """Return a token's text with visible spaces; its number if the text is unknown or empty (a
+    special token)."""
     return one_line(texts.get(token, "")).replace(" ", "·") or f"#{token}"
 
 
 def shortened(text: str, length: int) -> str:
-    """The beginning of `text` on one line, in at most `length` characters."""
+    """Return the beginning of `text` on one line, in at most `length` characters."""
     return cut(" ".join(visible(text).split()), length)
 
 
 def cut(text: str, length: int) -> str:
-    """The beginning of `text` in at most `length` characters."""
+    """Return the beginning of `text` in at most `length` characters."""
     text = text.strip()
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def format_bytes(count: float) -> str:
-    """A number of bytes in powers of 1024: 999 B, 5.7 MiB, 260 GiB."""
+    """Return a number of bytes in powers of 1024: 999 B, 5.7 MiB, 260 GiB."""
     units = ["B", "KiB", "MiB", "GiB", "TiB"]
     while count >= 1000 and len(units) > 1:
         count /= 1024

@@ -421,7 +421,7 @@ class SpecchatApp(KeepsBeforeACrash[None], RunActions, LaneActions):
         return key_label(binding.key)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
-        """The colours of tokens, for Textual's own themes as well."""
+        """Return the colours of tokens, for Textual's own themes as well."""
         return (DARK if self.current_theme.dark else LIGHT).variables
 
     def pop_screen(self) -> AwaitComplete:

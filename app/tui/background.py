@@ -12,6 +12,6 @@ T = TypeVar("T")
 
 
 async def run_in_background(act: Callable[[], T]) -> T:
-    """The result of `act`, or its error. Unlike Textual's thread workers and asyncio's threads, it
-    does not delay leaving the app."""
+    """Return the result of `act`, or its error. Unlike Textual's thread workers and asyncio's
+    threads, it does not delay leaving the app."""
     return await asyncio.wrap_future(in_background(act))

@@ -54,7 +54,7 @@ class CommandsProvider(Provider):
 
 
 def word_score(matcher: Matcher, name: str, what: str) -> float:
-    """How well a word matches a command: its name, else its description; 0 if neither."""
+    """Return how well a word matches a command: its name, else its description; 0 if neither."""
     described = matcher.query.casefold() in what.casefold()
     return matcher.match(name) or (DESCRIPTION_SCORE if described else 0.0)
 

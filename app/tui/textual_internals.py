@@ -109,7 +109,7 @@ class KeepsBeforeACrash(App[Result]):
 
 
 def keymap_of(app: App[Any]) -> Mapping[str, str]:
-    """The user's keys by the ids of bindings."""
+    """Return the user's keys by the ids of bindings."""
     return app._keymap
 
 
@@ -119,8 +119,9 @@ def forward(event: events.Key, widget: Widget) -> None:
 
 
 def has_backlog(app: App[Any]) -> bool:
-    """Whether earlier output is still queued for a slow terminal. Drawing is then paused, because
-    keys would seem dead until the queue has been drawn. Drivers without a queue have no backlog."""
+    """Return whether earlier output is still queued for a slow terminal. Drawing is then paused,
+    because keys would seem dead until the queue has been drawn. Drivers without a queue have no
+    backlog."""
     writer = getattr(app._driver, "_writer_thread", None)
     queue = getattr(writer, "_queue", None)
     return queue is not None and queue.qsize() > 0

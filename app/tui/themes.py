@@ -81,7 +81,7 @@ LANE_COLORS = 6  # then they repeat
 
 
 def lane_color(number: int) -> str:
-    """The theme variable of lane `number`'s colour."""
+    """Return the theme variable of lane `number`'s colour."""
     return f"$lane{(number - 1) % LANE_COLORS + 1}"
 
 
@@ -89,7 +89,7 @@ OURS = {theme.name: theme for theme in (DARK, LIGHT)}
 
 
 def require_theme(name: object) -> str:
-    """The name of a theme. Raises ValueError with all names."""
+    """Return the name of a theme. Raises ValueError with all names."""
     names = [*OURS, *BUILTIN_THEMES]
     if name not in names:
         raise ValueError(f"there is no theme '{name}'; choose from {', '.join(names)}")

@@ -32,7 +32,8 @@ MODIFIERS = ("ctrl", "shift", "alt", "super", "hyper", "meta")
 
 
 def binding_scopes() -> dict[str, list[BindingType]]:
-    """All bindings that have an id, by screen or widget; within each a key has one action."""
+    """Return all bindings that have an id, by screen or widget; within each a key has one
+    action."""
     owners = (
         Prompt,
         TokenView,
@@ -60,7 +61,8 @@ def binding_scopes() -> dict[str, list[BindingType]]:
 
 
 def parse_keymap(table: object) -> dict[str, str]:
-    """The keys by action, from the parsed TOML table. Raises ValueError as `check_keymap` does."""
+    """Return the keys by action, from the parsed TOML table. Raises ValueError as `check_keymap`
+    does."""
     flat: dict[str, object] = {}
     for name, value in table.items() if isinstance(table, dict) else [("", table)]:
         inner = value if isinstance(value, dict) else {"": value}  # a dot in a name makes a table

@@ -13,7 +13,7 @@ MedusaDialect = Literal["v0.1", "merged", "v2", "modelopt", "trtllm", "vllm"]
 EagleDialect = Literal["eagle1", "eagle3", "modelopt", "speculators"]
 EagleVersion = Literal["eagle1", "eagle3"]  # EAGLE-2 is EAGLE-1's head with a dynamic tree
 
-AUX_LAYERS = "eagle_aux_hidden_state_layer_ids"
+AUX_LAYERS_KEY = "eagle_aux_hidden_state_layer_ids"
 
 # Per dialect: the names of a residual layer's tensors (head, layer, part) and of a head's lm_head.
 # v2 has the names of v0.1, without lm_heads.
@@ -43,7 +43,7 @@ _EAGLE3 = re.compile(r"midlayer\.|layers\.0\.hidden_norm\.|(norm|lm_head)\.weigh
 
 
 def medusa_dialect(names: Iterable[str]) -> MedusaDialect | None:
-    """The first dialect that has a residual layer among `names`."""
+    """Return the first dialect that has a residual layer among `names`."""
     names = list(names)
     for dialect, (residual, _) in MEDUSA_NAMES.items():
         if any(residual.fullmatch(name) for name in names):
@@ -52,14 +52,14 @@ def medusa_dialect(names: Iterable[str]) -> MedusaDialect | None:
 
 
 def eagle_layers(names: Iterable[str]) -> list[str]:
-    """The names of an EAGLE head's decoder layers, in order: midlayer, layers.0, ..."""
+    """Return the names of an EAGLE head's decoder layers, in order: midlayer, layers.0, ..."""
     found = {match[1] for name in names if (match := EAGLE_LAYER.match(name))}
     return sorted(found, key=lambda name: int(name.partition(".")[2] or -1))
 
 
 def eagle_version(names: Iterable[str]) -> EagleVersion | None:
-    """The version of an EAGLE head; None if there is none. With several decoder layers it is one of
-    EAGLE-3 or a model."""
+    """Return the version of an EAGLE head; None if there is none. With several decoder layers it is
+    one of EAGLE-3 or a model."""
     names = list(names)
     layers = eagle_layers(names)
     if len(layers) > 1:
@@ -70,27 +70,27 @@ def eagle_version(names: Iterable[str]) -> EagleVersion | None:
 
 
 def eagle3_dialect(config: Mapping[str, Any]) -> EagleDialect:
-    """The dialect of an EAGLE-3 head."""
+    """Return the dialect of an EAGLE-3 head."""
     if "transformer_layer_config" in config:
         return "speculators"
     return "modelopt" if "use_last_layernorm" in (config.get("eagle_config") or {}) else "eagle3"
 
 
 def is_eagle_training(names: Iterable[str]) -> bool:
-    """Whether these are a target and its EAGLE head in a training checkpoint of ModelOpt, whose
-    config tells nothing of the head."""
+    """Return whether these are a target and its EAGLE head in a training checkpoint of ModelOpt,
+    whose config tells nothing of the head."""
     return any(name.startswith("eagle_module.") for name in names)
 
 
 def is_whole_model(config: Mapping[str, Any]) -> bool:
-    """Whether this is the config of a model, perhaps with Medusa heads in it. One of only heads has
-    no attention; published ones of models lack medusa_num_heads."""
+    """Return whether this is the config of a model, perhaps with Medusa heads in it. One of only
+    heads has no attention; published ones of models lack medusa_num_heads."""
     return "num_attention_heads" in config
 
 
 def detect_drafter(config: Mapping[str, Any], names: Collection[str]) -> DrafterKind:
-    """What tensors of these names draft with: Medusa heads of any dialect, also inside a model;
-    else a draft model; else an EAGLE head, if it is any."""
+    """Return what tensors of these names draft with: Medusa heads of any dialect, also inside a
+    model; else a draft model; else an EAGLE head, if it is any."""
     if medusa_dialect(names) is not None:
         return "medusa"
     kind = detect_kind(config, dict.fromkeys(names, ()))
@@ -100,8 +100,8 @@ def detect_drafter(config: Mapping[str, Any], names: Collection[str]) -> Drafter
 def detect_kind(
     config: Mapping[str, Any], shapes: Mapping[str, Sequence[int]]
 ) -> CheckpointKind | None:
-    """What a folder with this config.json and these tensors holds; None if neither a model nor
-    heads. Shapes can't be read from old .pt files; then the config alone decides."""
+    """Return what a folder with this config.json and these tensors holds; None if neither a model
+    nor heads. Shapes can't be read from old .pt files; then the config alone decides."""
     if any(name.startswith("model.") for name in shapes):
         return "model"
     if "medusa_num_heads" in config or medusa_dialect(shapes):
@@ -115,8 +115,8 @@ def detect_kind(
 
 
 def vocabulary_size(shapes: Mapping[str, Sequence[int]]) -> int | None:
-    """How many tokens the target has that heads with these tensors were made for; None if the
-    tensors don't tell."""
+    """Return how many tokens the target has that heads with these tensors were made for; None if
+    the tensors don't tell."""
     dialect = medusa_dialect(shapes)
     if dialect is not None:
         own = MEDUSA_NAMES[dialect][1]
@@ -129,7 +129,8 @@ def vocabulary_size(shapes: Mapping[str, Sequence[int]]) -> int | None:
 def feature_width(
     kind: CheckpointKind, config: Mapping[str, Any], shapes: Mapping[str, Sequence[int]]
 ) -> int | None:
-    """Width of the target's hidden states that a head reads, from its tensors; None if unknown."""
+    """Return the width of the target's hidden states that a head reads, from its tensors; None if
+    unknown."""
     if kind == "medusa":
         dialect = medusa_dialect(shapes)
         residual = MEDUSA_NAMES[dialect][0] if dialect else None
@@ -139,6 +140,6 @@ def feature_width(
     # fc reads a token's embedding and the final state, or the states of several layers
     parts = 2
     if kind == "eagle3":
-        ids = config.get(AUX_LAYERS) or (config.get("eagle_config") or {}).get(AUX_LAYERS)
+        ids = config.get(AUX_LAYERS_KEY) or (config.get("eagle_config") or {}).get(AUX_LAYERS_KEY)
         parts = len(ids) if ids else 3
     return shapes["fc.weight"][1] // parts

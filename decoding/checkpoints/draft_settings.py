@@ -13,7 +13,7 @@ from decoding.errors import InputError
 from decoding.params import BOUNDS, LONGEST_DRAFT
 from decoding.trees.static import Choices, checked_choices
 
-CHOICES = "medusa_choices"
+CHOICES_KEY = "medusa_choices"
 # of `EagleSettings`: their keys in a config, and the settings whose bounds they have
 _EAGLE = {
     "gamma": ("speculative_num_steps", "gamma"),
@@ -34,8 +34,8 @@ class EagleSettings:
 
 def medusa_choices(folder: Path, config: Mapping[str, Any]) -> Choices:
     """Medusa's tree; () if none is named. Raises InputError."""
-    named = config.get(CHOICES)
-    return checked_choices(named, f"{folder}: config.json: {CHOICES}") if named else ()
+    named = config.get(CHOICES_KEY)
+    return checked_choices(named, f"{folder}: config.json: {CHOICES_KEY}") if named else ()
 
 
 def eagle_settings(folder: Path, config: Mapping[str, Any]) -> EagleSettings:
@@ -64,19 +64,20 @@ def _speculative_tokens(config: Mapping[str, Any]) -> object:
 
 
 def assistant_tokens(generation_config: object) -> int | None:
-    """The longest draft that a draft model's transformers.GenerationConfig names, if it does."""
+    """Return the longest draft that a draft model's transformers.GenerationConfig names, if it
+    does."""
     named = getattr(generation_config, "num_assistant_tokens", None)
     return named if isinstance(named, int) and 0 < named <= LONGEST_DRAFT else None
 
 
 def with_choices(config: Mapping[str, Any], choices: Choices) -> dict[str, Any]:
-    """A config that names this tree; with (), none."""
-    others = {key: value for key, value in config.items() if key != CHOICES}
-    return others | ({CHOICES: choices} if choices else {})
+    """Return a config that names this tree; with (), none."""
+    others = {key: value for key, value in config.items() if key != CHOICES_KEY}
+    return others | ({CHOICES_KEY: choices} if choices else {})
 
 
 def with_eagle_settings(config: Mapping[str, Any], settings: EagleSettings) -> dict[str, Any]:
-    """A config that names these settings and no others."""
+    """Return a config that names these settings and no others."""
     keys = {name: key for name, (key, _) in _EAGLE.items()}
     changed = {key: value for key, value in config.items() if key not in keys.values()}
     values = asdict(settings).items()

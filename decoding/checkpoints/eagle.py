@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from decoding.checkpoints.dialects import AUX_LAYERS, EagleDialect, EagleVersion
+from decoding.checkpoints.dialects import AUX_LAYERS_KEY, EagleDialect, EagleVersion
 from decoding.checkpoints.draft_settings import (
     SPECULATIVE_TOKENS,
     EagleSettings,
@@ -116,8 +116,8 @@ def offsets_to(tokens: Tensor) -> Tensor:
 
 
 def writable_dialect(weights: EagleWeights) -> EagleDialect:
-    """The dialect that the head was read from or, where that can't express it, the authors' or
-    another. Raises InputError if none can."""
+    """Return the dialect that the head was read from or, where that can't express it, the authors'
+    or another. Raises InputError if none can."""
     c = weights.config
     lost = {
         dialect: lost_in(c, dialect)
@@ -163,7 +163,7 @@ def write_eagle(
 
 
 def lost_in(c: EagleConfig, dialect: EagleDialect) -> str:
-    """What of a head of its version the dialect can't express; empty if it can."""
+    """Return what of a head of its version the dialect can't express; empty if it can."""
     known = _LAYERS[dialect][1]
     if c.layers > 1 and dialect != "speculators":
         return f"{c.layers} layers"
@@ -198,9 +198,9 @@ def _config(c: EagleConfig, dialect: EagleDialect, dtype: str, target: str) -> d
         config["target_hidden_size"] = c.target_hidden
     aux: dict[str, Any] = {"use_aux_hidden_state": True}
     if 0 not in c.aux_layers:
-        aux[AUX_LAYERS] = [layer - 1 for layer in c.aux_layers]  # outputs
+        aux[AUX_LAYERS_KEY] = [layer - 1 for layer in c.aux_layers]  # outputs
     if dialect == "eagle3":  # vLLM reads inputs at the top, SGLang and SpecForge outputs within
-        return config | {AUX_LAYERS: list(c.aux_layers), "eagle_config": aux}
+        return config | {AUX_LAYERS_KEY: list(c.aux_layers), "eagle_config": aux}
     aux |= {
         "use_input_layernorm_in_first_layer": True,
         "use_last_layernorm": True,
@@ -251,7 +251,7 @@ def _speculators_config(c: EagleConfig, dtype: str, target: str) -> dict[str, An
         "speculators_version": "0.9.0",
         "draft_vocab_size": c.draft_vocab,
         "target_hidden_size": None if c.target_hidden == c.hidden else c.target_hidden,
-        AUX_LAYERS: list(c.aux_layers),
+        AUX_LAYERS_KEY: list(c.aux_layers),
         "norm_before_residual": c.norm_before_residual,
         "norm_before_fc": c.norm_before_fc,
         "fc_norm": c.fc_norm,

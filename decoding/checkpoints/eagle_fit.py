@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from decoding.checkpoints.dialects import AUX_LAYERS
+from decoding.checkpoints.dialects import AUX_LAYERS_KEY
 from decoding.checkpoints.eagle import draft_tokens
 from decoding.errors import InputError
 
@@ -44,7 +44,7 @@ def other_model(folder: Path, what: str) -> InputError:
 
 
 def matrix(folder: Path, tensors: Mapping[str, Tensor], name: str) -> tuple[int, int]:
-    """The shape of a matrix. Raises InputError if it is missing or not a matrix."""
+    """Return the shape of a matrix. Raises InputError if it is missing or not a matrix."""
     tensor = tensors.get(f"{name}.weight")
     if tensor is None or tensor.dim() != 2:
         shape = "" if tensor is None else f", it is {list(tensor.shape)}"
@@ -59,8 +59,8 @@ def find_aux_layers(
     target: TargetShape,
     modelopt: bool,
 ) -> tuple[tuple[int, ...], list[str]]:
-    """The layers whose inputs an EAGLE-3 head reads, low to high (engines collect them in that
-    order, whatever the config's), and notes for the user on how they were found.
+    """Return the layers whose inputs an EAGLE-3 head reads, low to high (engines collect them in
+    that order, whatever the config's), and notes for the user on how they were found.
 
     ModelOpt and TensorRT-LLM count layer outputs, from 0; output i is the input of layer i + 1.
     vLLM and speculators count inputs and name them at the top level. SGLang and SpecForge take ids
@@ -73,7 +73,7 @@ def find_aux_layers(
             f"{folder}: a draft of the last hidden state (use_aux_hidden_state is false in its "
             "config.json) is not supported; only EAGLE-3 over several layers is"
         )
-    key, layers = AUX_LAYERS, target.layers
+    key, layers = AUX_LAYERS_KEY, target.layers
     inputs, nested = config.get(key) or [], eagle.get(key) or []
     named = inputs or nested
     if not isinstance(named, list) or not all(type(i) is int for i in named):
@@ -116,8 +116,8 @@ def _check_fused(folder: Path, tensors: Mapping[str, Tensor], width: int, layers
 def draft_vocabulary(
     folder: Path, tensors: Mapping[str, Tensor], vocab: int
 ) -> tuple[int, Tensor | None]:
-    """The number of rows of an EAGLE-3 head's lm_head and, unless they are the target's `vocab` in
-    order, d2t int64 [rows]: the offset from each row to its token."""
+    """Return the number of rows of an EAGLE-3 head's lm_head and, unless they are the target's
+    `vocab` in order, d2t int64 [rows]: the offset from each row to its token."""
     rows = matrix(folder, tensors, "lm_head")[0]
     d2t, t2d = tensors.get("d2t"), tensors.get("t2d")
     if t2d is not None and t2d.numel() != vocab:

@@ -51,7 +51,7 @@ _LEFT_OUT = re.compile(
 
 
 def read_eagle(folder: Path, target: TargetShape) -> EagleWeights:
-    """The head in `folder` for `target`, its tensors in the dtype that they are stored in.
+    """Return the head in `folder` for `target`, its tensors in the dtype that they are stored in.
 
     Raises InputError if there is none, if it was made for another model, and for heads that
     are not supported (EAGLE-1's of several layers, drafts of the last hidden state).

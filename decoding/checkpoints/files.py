@@ -47,8 +47,8 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def read_tensors(folder: Path, wanted: Callable[[str], bool]) -> dict[str, Tensor]:
-    """All tensors whose name is `wanted`, from safetensors if there are any, else from .bin and .pt
-    files by `torch.load(weights_only=True)`. Quantized ones are converted to float32."""
+    """Return all tensors whose name is `wanted`, from safetensors if there are any, else from .bin
+    and .pt files by `torch.load(weights_only=True)`. Quantized ones are converted to float32."""
     if not folder.is_dir():
         raise InputError(f"no folder {folder}: give the folder of a checkpoint")
     tensors: dict[str, Tensor] = {}

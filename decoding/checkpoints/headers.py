@@ -25,8 +25,8 @@ MAX_HEADER_BYTES = 100_000_000  # bytes; a file that claims more is broken
 
 
 def read_tensor_shapes(folder: Path) -> dict[str, list[int]]:
-    """The shapes in safetensors if there are any, else in .bin, .pt and .pth files that can be
-    read, as trainers pickle other things beside the weights. Broken safetensors raise any
+    """Return the shapes in safetensors if there are any, else in .bin, .pt and .pth files that can
+    be read, as trainers pickle other things beside the weights. Broken safetensors raise any
     exception."""
     found: dict[str, list[int]] = {}
     for path in regular_files(folder, "safetensors"):
@@ -40,8 +40,8 @@ def read_tensor_shapes(folder: Path) -> dict[str, list[int]]:
 
 
 def read_tensor_types(folder: Path) -> dict[str, str]:
-    """The types in safetensors, as these call them: F32, I8, F8_E4M3, if there are any, else in
-    pickled files; {} if one is broken."""
+    """Return the types in safetensors, as these call them: F32, I8, F8_E4M3, if there are any, else
+    in pickled files; {} if one is broken."""
     with suppress(Exception):
         if files := regular_files(folder, "safetensors"):
             headers = map(_header, files)
@@ -56,12 +56,13 @@ def weight_files(folder: Path) -> list[Path]:
 
 
 def file_tensor_names(path: Path) -> list[str]:
-    """The names in one file. Raises any exception if it is broken, or only torch can read it."""
+    """Return the names in one file. Raises any exception if it is broken, or only torch can read
+    it."""
     return list(_header(path) if path.suffix == ".safetensors" else _pickled(path))
 
 
 def read_tensor_names(folder: Path) -> set[str] | None:
-    """The names in all files of weights; None if one of them can only be read by torch."""
+    """Return the names in all files of weights; None if one of them can only be read by torch."""
     with suppress(Exception):
         of_files = [
             *map(_header, regular_files(folder, "safetensors")),
@@ -72,15 +73,16 @@ def read_tensor_names(folder: Path) -> set[str] | None:
 
 
 def packed_weight(types: Mapping[str, str]) -> str | None:
-    """The first weight of a non-float (packed or scaled) dtype, and that dtype; None if there is
-    none."""
+    """Return the first weight of a non-float (packed or scaled) dtype, and that dtype; None if
+    there is none."""
     floats = ("F64", "F32", "F16", "BF16")
     packed = (n for n, kind in types.items() if n.endswith("weight") and kind not in floats)
     return next((f"{name} is {types[name]}" for name in packed), None)
 
 
 def regular_files(folder: Path, *endings: str) -> list[Path]:
-    """The files of a folder with these endings; no pipes, as these may never be written to."""
+    """Return the files of a folder with these endings; no pipes, as these may never be written
+    to."""
     found = sorted(path for ending in endings for path in folder.glob(f"*.{ending}"))
     return [path for path in found if path.is_file()]
 

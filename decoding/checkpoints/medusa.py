@@ -30,7 +30,7 @@ from decoding.checkpoints.dialects import (
     is_whole_model,
     medusa_dialect,
 )
-from decoding.checkpoints.draft_settings import CHOICES, medusa_choices, with_choices
+from decoding.checkpoints.draft_settings import CHOICES_KEY, medusa_choices, with_choices
 from decoding.checkpoints.files import read_config, read_tensors, write_checkpoint, write_model
 from decoding.errors import InputError
 from decoding.trees.static import Choices
@@ -131,7 +131,8 @@ def require_medusa(folder: Path, names: Iterable[str]) -> None:
 
 
 def is_merged(folder: Path) -> bool:
-    """Whether a folder with Medusa heads is a whole model with them in it (Medusa-2, ModelOpt)."""
+    """Return whether a folder with Medusa heads is a whole model with them in it (Medusa-2,
+    ModelOpt)."""
     return folder.is_dir() and is_whole_model(read_config(folder))
 
 
@@ -210,7 +211,7 @@ def write_merged(
         sizes, architecture = {"medusa": counts}, f"Medusa{type(model).__name__}"
     own = model.config
     model.config = copy.deepcopy(own)
-    model.config.update(sizes | {"medusa_accuracy": heads.accuracy, CHOICES: heads.choices})
+    model.config.update(sizes | {"medusa_accuracy": heads.accuracy, CHOICES_KEY: heads.choices})
     try:
         write_model(folder, model, tokenizer, tensors, architecture)
     finally:

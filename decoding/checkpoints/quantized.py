@@ -25,14 +25,14 @@ _STORED = (torch.int8, torch.uint8, torch.float8_e4m3fn)
 
 
 def quantization_config(precision: Precision) -> dict[str, Any]:
-    """The entry of config.json. Other programs reject the unknown method instead of misreading the
-    weights."""
+    """Return the entry of config.json. Other programs reject the unknown method instead of
+    misreading the weights."""
     scales = {"group_size": GROUP} if precision == "int4" else {}
     return {"quantization_config": {"quant_method": METHOD, "weights": precision, **scales}}
 
 
 def precision_of(config: Mapping[str, Any]) -> Precision | None:
-    """The precision in a config.json; None if not quantized, or by another program."""
+    """Return the precision in a config.json; None if not quantized, or by another program."""
     found = config.get("quantization_config")
     if not isinstance(found, dict) or found.get("quant_method") != METHOD:
         return None
@@ -48,8 +48,8 @@ def pack(values: Tensor) -> Tensor:
 
 
 def dequantized(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors of a checkpoint, with quantized matrices converted to float32. Raises ValueError
-    if one does not fit its scales."""
+    """Return the tensors of a checkpoint, with quantized matrices converted to float32. Raises
+    ValueError if one does not fit its scales."""
     found = dict(tensors)
     for name, scale in tensors.items():
         stored = found.get(matrix := name.removesuffix("_scale"))

@@ -62,11 +62,9 @@ class AutoGamma:
     larger gamma would not have helped: the next position was not offered.
     """
 
-    def __init__(self, first: int, verify_cost: Callable[[], Cost | None] = lambda: None) -> None:
-        """`first`: the drafter's default gamma. `verify_cost` is called after the first round; it
-        returns the measured seconds of a pass over n nodes, which are rescaled to the present
-        rounds, or None."""
-        self._first = min(first, MAX_GAMMA)
+    def __init__(self, verify_cost: Callable[[], Cost | None] = lambda: None) -> None:
+        """`verify_cost` is called after the first round; it returns the measured seconds of a pass
+        over n nodes, which are rescaled to the present rounds, or None."""
         self.costs: CostModel | None = None  # as in the last plan, once there is one
         self._measure = verify_cost
         self._measured: Cost | None = None
@@ -82,11 +80,13 @@ class AutoGamma:
         self._paused = 0  # which round of a pause and the retry after it this is, from 1
         self._up = False
 
-    def choose(self, ends_drafts: bool = False) -> int:
-        """Choose the next round's gamma: from 0 (do not draft) to `MAX_GAMMA`. A drafter that knows
-        the `costs` and `ends_drafts` where going on does not pay gets `MAX_GAMMA`."""
+    def choose(self, default: int, ends_drafts: bool = False) -> int:
+        """Choose the next round's gamma: from 0 (do not draft) to `MAX_GAMMA`. `default` is the
+        drafter's own, which its tree may change. A drafter that knows the `costs` and
+        `ends_drafts` where going on does not pay gets `MAX_GAMMA`."""
+        default = min(default, MAX_GAMMA)
         if self._rounds < WARM_UP:
-            return self._first
+            return default
         due, best, most = self._plan
         if self._rounds >= due:
             speeds = self.speeds()
@@ -97,7 +97,7 @@ class AutoGamma:
             self._paused = self._paused % cycle + 1
             if self._paused == PAUSE_ROUNDS + 1:
                 self._drafts.clear()  # old times do not matter any more
-            return min(2, self._first) if self._paused > PAUSE_ROUNDS else 0
+            return min(2, default) if self._paused > PAUSE_ROUNDS else 0
         self._paused = 0
         if ends_drafts:
             return MAX_GAMMA

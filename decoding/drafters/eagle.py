@@ -319,9 +319,10 @@ class Eagle:
     ) -> Tensor:
         """Run nodes [n] through the head: its next hidden [n, H]. Their rows are added to the
         cache."""
-        self._cache.reserve(self._cache.length + len(tokens))
+        end = self._cache.length + len(tokens)
+        self._cache.reserve(end)
         hidden = self._forward(tokens, hidden, positions, mask, self._cache)
-        self._cache.length += len(tokens)
+        self._cache.length = end
         return hidden
 
 

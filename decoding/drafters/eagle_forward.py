@@ -72,8 +72,9 @@ class EagleForward:
         """Run tokens [n] (each the one *after* its feature) and hidden [n, H] (from `hidden` or
         from this method) at `positions` [n], or [1] for all of them -> the next hidden [n, H].
         Their rows are written after those of `cache`, but not committed."""
-        end = cache.length + len(tokens)
-        return self.run(tokens, hidden, positions, mask, cache.append(len(tokens)), end)
+        count = len(tokens)
+        end = cache.length + count
+        return self.run(tokens, hidden, positions, mask, cache.append(count), end)
 
     def run(
         self,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
@@ -67,15 +67,26 @@ class RecordedLevels:
     replay: Work | None = None
 
 
+@dataclass(slots=True, eq=False)
+class PlannedLevels:
+    """The levels of one plan at one gamma. `rows`: how many of the cache's they write. `recorded`
+    is None before they are recorded (`tried`), and where a graph does not pay."""
+
+    rows: int
+    uses: int = 0
+    tried: bool = False
+    recorded: RecordedLevels | None = None
+
+
 class LevelGraphs:
-    """Graphs by plan and gamma, for the cache's present capacity."""
+    """Graphs by plan and gamma, for the cache's present capacity. A plan's graphs are freed with
+    it, so the caller must keep the plans that come up again."""
 
     def __init__(self, record: Recorder, forward: EagleForward, cache: TreeCache) -> None:
         self._recordable = Recordable(record)
         self._forward, self._cache, self._capacity = forward, cache, cache.capacity
-        self._rows: dict[tuple[TreePlan, int], int] = {}  # that a tree's levels write
-        self._recorded: dict[tuple[TreePlan, int], RecordedLevels | None] = {}
-        self._uses: Counter[tuple[TreePlan, int]] = Counter()
+        self._planned: WeakKeyDictionary[TreePlan, dict[int, PlannedLevels]] = WeakKeyDictionary()
+        self._uses = 0
 
     def pool(
         self,
@@ -87,29 +98,35 @@ class LevelGraphs:
     ) -> CandidatePool:
         """Return what `grow` returns for `hidden` [1, H]. `eager` does the same without a graph:
         also the first time, which tells how many rows there will be."""
-        key = plan, gamma
-        if key not in self._rows:
+        of_plan = self._planned.setdefault(plan, {})
+        levels = of_plan.get(gamma)
+        if levels is None:
             pool = eager()
-            self._rows[key] = len(pool.tokens) // pool.width - 1  # each but the root has one
+            # each expanded node but the root has a row
+            of_plan[gamma] = PlannedLevels(len(pool.tokens) // pool.width - 1)
             return pool
-        self._cache.reserve(self._cache.length + self._rows[key])
+        self._cache.reserve(self._cache.length + levels.rows)
         if self._cache.capacity != self._capacity:  # the cache was reallocated
             self._capacity = self._cache.capacity
-            self._recorded.clear()
-        self._uses[key] += 1
-        if key not in self._recorded:
-            if self._uses.total() > 1 and self._uses[key] < OFTEN:
+            for known in self._planned.values():
+                for each in known.values():
+                    each.tried, each.recorded = False, None
+        levels.uses += 1
+        self._uses += 1
+        if not levels.tried:
+            if self._uses > 1 and levels.uses < OFTEN:
                 return eager()
-            self._recorded[key] = self._recordable.attempt(
+            levels.tried = True
+            levels.recorded = self._recordable.attempt(
                 lambda record: self._recording(record, gamma, hidden, grow, eager)
             )
-        known = self._recorded[key]
-        if known is None or known.replay is None:
+        recorded = levels.recorded
+        if recorded is None or recorded.replay is None:
             return eager()
-        known.buffers.fill(hidden)
-        known.replay()
-        assert known.pool is not None
-        return known.pool.copy()
+        recorded.buffers.fill(hidden)
+        recorded.replay()
+        assert recorded.pool is not None
+        return recorded.pool.copy()
 
     def _recording(
         self,

@@ -140,7 +140,8 @@ def _fold(query: Tensor, kv_heads: int, mask: Tensor | None) -> tuple[Tensor, Te
 
 def _unfold(out: Tensor, rows: int) -> Tensor:
     """[B, K, H/K * n, D] -> [B, n, H, D]."""
-    return out.reshape(len(out), -1, rows, out.shape[-1]).transpose(1, 2).contiguous()
+    sequences, *_, dim = out.shape
+    return out.reshape(sequences, -1, rows, dim).transpose(1, 2).contiguous()
 
 
 def additive_mask(past: int, tree_mask: Tensor, dtype: torch.dtype, fold: int = 1) -> Tensor:

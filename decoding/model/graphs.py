@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import Tensor
 
-from decoding.errors import out_of_memory
+from decoding.errors import is_out_of_memory
 from decoding.model.attention import additive_mask
 from decoding.model.cache import LayerShape, TreeCache
 from decoding.model.clock import synchronize
@@ -127,7 +127,7 @@ class Recordable:
         try:
             return make(self._record)
         except RuntimeError as error:
-            if not out_of_memory(error):  # otherwise something smaller may fit
+            if not is_out_of_memory(error):  # otherwise something smaller may fit
                 self._record = None
             return None
 

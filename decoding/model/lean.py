@@ -115,6 +115,7 @@ class Rope:
         cos, sin = self.at(positions, end)
         heads, dim = self._heads, self._heads.head_dim
         sizes = heads.num_heads, 2 * heads.num_kv_heads
+        every = sum(sizes)
         kernels, partner = self._kernels, self._partner
 
         def rotate(qkv: Tensor, rows: Rows) -> Tensor:
@@ -130,7 +131,7 @@ class Rope:
                 )
                 return fused
             turned = torch.addcmul(qkv * cos, qkv.index_select(1, partner), sin)
-            queries, kv = turned.view(len(qkv), -1, dim).split_with_sizes(sizes, 1)
+            queries, kv = turned.view(-1, every, dim).split_with_sizes(sizes, 1)
             rows.write(kv)
             return queries
 
@@ -196,9 +197,9 @@ class Block:
             qk.copy_(self.qk_norm(qk))
         q = rotate(qkv, rows)
         k, v = rows.keys, rows.values
-        q = q.view(len(k), -1, queries, dim).transpose(1, 2)
+        q = q.view(k.shape[0], -1, queries, dim).transpose(1, 2)
         attended = attend(q, k, v, mask, self.scale)
-        self.o.add_to(x, attended.view(len(x), -1))
+        self.o.add_to(x, attended.view(-1, queries * dim))
         self.down.add_to(x, self.gated(self.gate_up(self.mlp_norm(x))))
 
     @property
@@ -247,8 +248,9 @@ class LeanForward:
     def __call__(
         self, tokens: Tensor, positions: Tensor, mask: Mask, cache: TreeCache, last_only: bool
     ) -> ForwardOutput:
-        rows = cache.append(len(tokens))
-        return self.run(tokens, positions, mask, rows, cache.length + len(tokens), last_only)
+        count = len(tokens)
+        rows = cache.append(count)
+        return self.run(tokens, positions, mask, rows, cache.length + count, last_only)
 
     def run(
         self,

@@ -13,7 +13,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 from transformers.cache_utils import Cache
 
-from decoding.errors import InputError, describe, out_of_memory
+from decoding.errors import InputError, describe, is_out_of_memory
 from decoding.model.architecture import decoder_of, hook_inputs
 from decoding.model.cache import LayerShape, TreeCache
 from decoding.model.forward import ForwardOutput, Mask
@@ -98,7 +98,7 @@ class TransformersForward:
         except InputError:
             raise
         except Exception as error:  # models may need more than the cache offers
-            if out_of_memory(error):
+            if is_out_of_memory(error):
                 raise
             raise InputError(
                 f"{kind} is not supported: it does not run with this cache and attention: "

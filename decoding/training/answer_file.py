@@ -16,8 +16,8 @@ _BEGIN = b'{"messages": ['  # every line starts with this
 
 
 def lines_so_far(out: Path, made_by: str, total: int) -> list[bytes]:
-    """The complete lines of a file of at most `total` answers, without one that was cut by a kill.
-    Raises InputError if it holds anything but answers with the mark `made_by`."""
+    """Return the complete lines of a file of at most `total` answers, without one that was cut by a
+    kill. Raises InputError if it holds anything but answers with the mark `made_by`."""
     if not out.exists():
         return []
     mark = f'"made_by": "{made_by}"'.encode()
@@ -57,8 +57,9 @@ def drop_reasoning(record: Record, answer: str) -> None:
 
 
 def statistics(out: Path) -> str:
-    """How many tokens were generated, and how many conversations were cut off or repeat others, or
-    have reasoning: `4,000 tokens, 12 cut off, 3 repeated, 300 with reasoning (dropped)`."""
+    """Return how many tokens were generated, and how many conversations were cut off or repeat
+    others, or have reasoning: `4,000 tokens, 12 cut off, 3 repeated, 300 with reasoning
+    (dropped)`."""
     records = [record for _, record in jsonl_lines(out)]
     tokens = sum(record.get("tokens", 0) for record in records)
     cut = sum(record["finish_reason"] == "length" for record in records)

@@ -133,8 +133,8 @@ def rendered(
     prompt: bool,
     **options: Any,
 ) -> tuple[int, ...]:
-    """The ids of a conversation in the chat template. Raises InputError where that takes no such
-    conversation: some have no system prompt, or want user and assistant in turn."""
+    """Return the ids of a conversation in the chat template. Raises InputError where that takes no
+    such conversation: some have no system prompt, or want user and assistant in turn."""
     if not messages:
         return ()
     try:
@@ -151,7 +151,7 @@ def rendered(
 
 
 def vocabulary_digest(tokenizer: PreTrainedTokenizerBase) -> str:
-    """A digest of a tokenizer's vocabulary."""
+    """Return a digest of a tokenizer's vocabulary."""
     return digest(sorted(tokenizer.get_vocab().items()))
 
 

@@ -50,7 +50,7 @@ class DataSource:
         return cls(Path(path), times, (key, value) if where else None)
 
     def lines(self, seed: int = 0) -> Iterator[Located]:
-        """The records, of which the `seed` fixes the sample. Raises InputError."""
+        """Yield the records, of which the `seed` fixes the sample. Raises InputError."""
         records = [
             (line, in_chat_form(record, line)) for line, record in jsonl_lines(self.path)
             if self.where is None or str(record.get(self.where[0])) == self.where[1]
@@ -62,8 +62,8 @@ class DataSource:
 
 
 def read_sources(sources: Iterable[str], seed: int = 0) -> Iterator[Record]:
-    """The records of several `FILE[:REPEAT[:KEY=VALUE]]`. Raises InputError, also for those without
-    text to train on."""
+    """Yield the records of several `FILE[:REPEAT[:KEY=VALUE]]`. Raises InputError, also for those
+    without text to train on."""
     for source in sources:
         for line, record in DataSource.parse(source).lines(seed):
             require_lesson(record, line)
@@ -123,5 +123,5 @@ def in_chat_form(record: Record, where: str) -> Record:
 
 
 def digest(content: object) -> str:
-    """A short digest of the repr."""
+    """Return a short digest of the repr."""
     return hashlib.sha256(repr(content).encode()).hexdigest()[:16]

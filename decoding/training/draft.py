@@ -32,12 +32,14 @@ from decoding.training.trainer import RunningCounts, TrainingModel, train
 @dataclass(frozen=True, slots=True)
 class DraftReport:
     """A draft model after `step` training steps. `agreement`: how often its likeliest token is the
-    target's; `overlap`: 1 - TVD; `served`: τ with the real decoder (None: not measured)."""
+    target's; `overlap`: 1 - TVD; `served`: τ with the real decoder (None: not measured);
+    `kept`: whether training ended with these weights."""
 
     step: int
     agreement: float
     overlap: float
     served: float | None
+    kept: bool = False
 
 
 class DraftTrainingModel(TrainingModel):
@@ -183,5 +185,9 @@ def _describe(entry: Mapping[str, Any]) -> str:
 
 def _report(entry: Mapping[str, Any]) -> DraftReport:
     return DraftReport(
-        entry["step"], entry["eval_agreement"], entry["eval_overlap"], entry.get("eval_served")
+        entry["step"],
+        entry["eval_agreement"],
+        entry["eval_overlap"],
+        entry.get("eval_served"),
+        entry.get("kept", False),
     )

@@ -21,11 +21,10 @@ _LISTED = ("moe_layers", "mlp_only_layers", "attn_layer_indices")
 def attach_draft(
     target: PreTrainedModel, layers: int = 2, *, width: int | None = None, mlp: int | None = None
 ) -> PreTrainedModel:
-    """A float32 model of the target's class and vocabulary with `layers` of its layers, evenly
-    spaced from the first to the last. If `width` (of the hidden states) or `mlp` (within the MLPs)
-    is smaller than the target's (None: the same), the channels with the largest weights are kept.
-    Raises InputError.
-    """
+    """Return a float32 model of the target's class and vocabulary with `layers` of its layers,
+    evenly spaced from the first to the last. If `width` (of the hidden states) or `mlp` (within the
+    MLPs) is smaller than the target's (None: the same), the channels with the largest weights are
+    kept. Raises InputError."""
     base: Any = target.config.get_text_config(decoder=True)
     depth, hidden = int(base.num_hidden_layers), int(base.hidden_size)
     inner = getattr(base, "intermediate_size", None)
@@ -95,7 +94,7 @@ def _build(base: Any, chosen: Sequence[int], width: int | None, mlp: int | None)
 
 
 def layers_of(target: PreTrainedModel) -> tuple[str, nn.ModuleList]:
-    """The name of its list of layers, and the list. Raises InputError."""
+    """Return the name of its list of layers, and the list. Raises InputError."""
     depth = target.config.get_text_config(decoder=True).num_hidden_layers
     for name, module in target.named_modules():
         if isinstance(module, nn.ModuleList) and len(module) == depth:

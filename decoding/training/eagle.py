@@ -31,12 +31,14 @@ from decoding.training.trainer import train
 class EagleReport:
     """A head after `step` training steps. `accuracy[k]`: its top-1 agreement with the target at
     drafting step k, given that all earlier steps agreed; `simulated`: τ of a chain with these
-    accuracies; `served`: τ with the real decoder (None: not measured)."""
+    accuracies; `served`: τ with the real decoder (None: not measured); `kept`: whether training
+    ended with these weights."""
 
     step: int
     accuracy: tuple[float, ...]
     simulated: float
     served: float | None
+    kept: bool = False
 
 
 def train_eagle(
@@ -90,8 +92,8 @@ def train_eagle(
 def chain_accuracy(
     target: PreTrainedModel, weights: EagleWeights, answers: Iterable[Answer], steps: int = STEPS
 ) -> tuple[float, ...]:
-    """Top-1 agreement with the target at each drafting step, given that all earlier steps agreed,
-    along the target's `answers`."""
+    """Return top-1 agreement with the target at each drafting step, given that all earlier steps
+    agreed, along the target's `answers`."""
     model = EagleTrainingModel(target, weights, steps).eval()
     hits, counts = torch.zeros(steps), torch.zeros(steps)
     for answer in answers:
@@ -129,4 +131,10 @@ def _describe(entry: Mapping[str, Any]) -> str:
 
 def _report(entry: Mapping[str, Any], steps: int) -> EagleReport:
     accuracy = tuple(entry[f"eval_step{k}"] for k in range(steps))
-    return EagleReport(entry["step"], accuracy, entry["eval_simulated"], entry.get("eval_served"))
+    return EagleReport(
+        entry["step"],
+        accuracy,
+        entry["eval_simulated"],
+        entry.get("eval_served"),
+        entry.get("kept", False),
+    )

@@ -26,7 +26,7 @@ _FC = 0.5  # standard deviation of a new fc relative to the other matrices
 def frequent_tokens(
     data: Iterable[Example], vocab: int, count: int, always: Collection[int] = ()
 ) -> Tensor | None:
-    """The `count` most frequent supervised ids of `data`, including all of `always` (the
+    """Return the `count` most frequent supervised ids of `data`, including all of `always` (the
     end-of-sequence tokens), sorted, int64 [count]; None if that is the whole vocabulary.
 
     The rest is filled up with ids that never occur, the lowest first. Raises InputError if `count`
@@ -66,10 +66,10 @@ def attach_eagle(
     width: int | None = None,
     fc_bias: bool = True,
 ) -> EagleWeights:
-    """An untrained EAGLE head: a Llama layer with the target's sizes, or `mlp` inside its MLP; for
-    EAGLE-3 `own_layers` of them, with hidden states of `width`. A narrower head has an embedding
-    and an lm_head of its own, the target's along their principal directions. `fc_bias`: EAGLE-1
-    has a bias in fc.
+    """Return an untrained EAGLE head: a Llama layer with the target's sizes, or `mlp` inside its
+    MLP; for EAGLE-3 `own_layers` of them, with hidden states of `width`. A narrower head has an
+    embedding and an lm_head of its own, the target's along their principal directions. `fc_bias`:
+    EAGLE-1 has a bias in fc.
 
     `draft_vocab` int64 [n]: the target's ids in an EAGLE-3 head's vocabulary (None: all);
     `aux_layers`: the layers whose inputs it reads (None: `default_aux_layers`). It is initialized

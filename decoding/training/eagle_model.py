@@ -134,7 +134,7 @@ class EagleTrainingModel(TrainingModel):
         return result
 
     def counts(self, labels: Tensor) -> Tensor:
-        """The number of drafts that are trained at each step."""
+        """Return the number of drafts that are trained at each step."""
         supervised = alive = _supervised(labels)
         counts = [alive.sum()]
         for step in range(1, self._steps):

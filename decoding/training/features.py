@@ -165,8 +165,8 @@ def cache_features(
 def cached_features(
     data: Dataset[Example], aux_layers: Sequence[int], folder: Path
 ) -> FeatureCache:
-    """The features of `data` that `cache_features` wrote to `folder`. Raises InputError if they are
-    incomplete, or for other data."""
+    """Return the features of `data` that `cache_features` wrote to `folder`. Raises InputError if
+    they are incomplete, or for other data."""
     _require(folder / _INDEX, _made_of(_all_of(data), aux_layers))
     if not is_complete(folder):
         raise InputError(f"the features in {folder} are not complete: make them with the target")
@@ -174,7 +174,7 @@ def cached_features(
 
 
 def is_complete(folder: Path) -> bool:
-    """Whether all shards in the folder's index exist."""
+    """Return whether all shards in the folder's index exist."""
     if not (folder / _INDEX).exists():
         return False
     index = parse_json((folder / _INDEX).read_bytes())
@@ -185,7 +185,7 @@ def is_complete(folder: Path) -> bool:
 def feature_bytes(
     target: PreTrainedModel, data: Dataset[Example], aux_layers: Sequence[int]
 ) -> int:
-    """The size of the features of `data` on disk."""
+    """Return the size of the features of `data` on disk."""
     width: int = target.get_output_embeddings().weight.shape[1]
     tokens = sum(len(example.ids) for example in _all_of(data))
     return tokens * (1 + len(aux_layers)) * width * target.dtype.itemsize
@@ -239,7 +239,7 @@ def _shard_tensors(
 
 
 def target_digest(target: PreTrainedModel) -> str:
-    """A digest of a few numbers of each parameter, which any training changes."""
+    """Return a digest of a few numbers of each parameter, which any training changes."""
     return digest(
         [
             (name, list(parameter.shape), parameter.detach().flatten()[:16].float().tolist())

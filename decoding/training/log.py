@@ -18,10 +18,10 @@ _PATIENCE = 10.0  # seconds until one says that nothing is done yet, and how fas
 
 
 def training_log(work: Path) -> list[dict[str, Any]]:
-    """The reports of a training so far, in the order of its steps. Those of training have `loss`,
-    the `losses` and `accuracy` of each head or step, and `tokens`, those of evaluations `held_out`
-    in words and `served` τ; all have the `time` and `step` of `steps`, and the `stage` if there are
-    several. Steps repeated after a resume are listed once."""
+    """Return the reports of a training so far, in the order of its steps. Those of training have
+    `loss`, the `losses` and `accuracy` of each head or step, and `tokens`, those of evaluations
+    `held_out` in words and `served` τ; all have the `time` and `step` of `steps`, and the `stage`
+    if there are several. Steps repeated after a resume are listed once."""
     found: list[dict[str, Any]] = []
     for line in (work / LOG).read_text(encoding="utf-8").splitlines():
         try:
@@ -53,7 +53,7 @@ def _order(entry: Mapping[str, Any]) -> tuple[int, bool]:
 
 
 def losses(entry: Mapping[str, Any]) -> str:
-    """The loss, and those of all heads or steps that make it up: `15.512 (2.31 2.55)`."""
+    """Return the loss, and those of all heads or steps that make it up: `15.512 (2.31 2.55)`."""
     parts = " ".join(f"{value:.2f}" for value in entry["losses"])
     return f"{entry['loss']:.3f}" + (f" ({parts})" if len(entry["losses"]) > 1 else "")
 

@@ -37,15 +37,16 @@ _SMALLEST = torch.finfo(torch.float32).tiny
 def token_loss(
     loss: Loss, logits: Tensor, targets: Tensor, which: Tensor, weights: Tensor
 ) -> Tensor:
-    """The weighted sum of the losses of logits [N, V], a scalar. `targets` are p [P, V], or tokens
-    [P] for ce; `which` [N] is the index of each row's target; weights [N]."""
+    """Return the weighted sum of the losses of logits [N, V], a scalar. `targets` are p [P, V], or
+    tokens [P] for ce; `which` [N] is the index of each row's target; weights [N]."""
     apply: Any = _TokenLoss.apply
     found: Tensor = apply(loss, logits, targets, which, weights)
     return found
 
 
 def likeliest(logits: Tensor) -> Tensor:
-    """The argmax over the last dimension. `argmax` takes four times as long in bfloat16 on CPUs."""
+    """Return the argmax over the last dimension. `argmax` takes four times as long in bfloat16 on
+    CPUs."""
     return logits.max(-1).indices
 
 

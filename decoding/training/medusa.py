@@ -164,7 +164,7 @@ class MedusaTrainingModel(TrainingModel):
 
     @torch.no_grad()
     def served(self, like: MedusaWeights) -> MedusaWeights:
-        """What is trained so far, rounded as the heads compute with `qat`."""
+        """Return what is trained so far, rounded as the heads compute with `qat`."""
         weights = self.trained(like, None)
         if self._rounded is None or self._rounded_lm_head is None:
             return weights

@@ -79,6 +79,6 @@ def continue_medusa(
 def copies_of_lm_head(
     target: PreTrainedModel, heads: int, precision: torch.dtype = torch.float32
 ) -> Tensor:
-    """A copy of the target's lm_head, with its scale, for all heads: [heads, V, H], each the same
-    memory."""
+    """Return a copy of the target's lm_head, with its scale, for all heads: [heads, V, H], each the
+    same memory."""
     return scaled_lm_head(target).to(precision, copy=True).expand(heads, -1, -1)

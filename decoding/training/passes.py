@@ -112,8 +112,8 @@ class LeanPasses(Passes):
 
 
 def lean_forward_of(model: PreTrainedModel) -> LeanForward | None:
-    """The model's lean forward where it is known to be faster and has no windows: on a CPU. Else
-    None. The model itself runs as before."""
+    """Return the model's lean forward where it is known to be faster and has no windows: on a CPU.
+    Else None. The model itself runs as before."""
     config = model.config.get_text_config(decoder=True)
     windowed = window_of(config) is not None
     if model.device.type != "cpu" or windowed or not is_llama_shaped(model):

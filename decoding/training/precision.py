@@ -6,8 +6,8 @@ import torch
 
 
 def has_fast_bfloat16(device: torch.device | str) -> bool:
-    """Whether matrix products in bfloat16 are fast on `device`: on every GPU, and on CPUs with
-    AVX-512. Elsewhere torch's fallback is some fifty times slower than float32."""
+    """Return whether matrix products in bfloat16 are fast on `device`: on every GPU, and on CPUs
+    with AVX-512. Elsewhere torch's fallback is some fifty times slower than float32."""
     if torch.device(device).type != "cpu":
         return True
     return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())

@@ -7,7 +7,7 @@ import os
 
 
 def is_first_process() -> bool:
-    """Whether this is the process that writes and prints: rank 0, or the only one."""
+    """Return whether this is the process that writes and prints: rank 0, or the only one."""
     return os.environ.get("RANK", "0") == "0"
 
 

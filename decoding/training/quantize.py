@@ -23,7 +23,7 @@ FakeQuantize = Callable[[Tensor], Tensor]
 
 
 def quantize(tensors: Mapping[str, Tensor], precision: Precision) -> dict[str, Tensor]:
-    """The tensors of a checkpoint with quantized matrices and their scales, in the form of
+    """Return the tensors of a checkpoint with quantized matrices and their scales, in the form of
     `decoding.checkpoints.quantized`. Raises InputError without torchao."""
     found: dict[str, Tensor] = {}
     for name, tensor in tensors.items():
@@ -36,13 +36,13 @@ def quantize(tensors: Mapping[str, Tensor], precision: Precision) -> dict[str, T
 
 
 def rounded(tensors: Mapping[str, Tensor], precision: Precision) -> dict[str, Tensor]:
-    """The tensors of a checkpoint as they are read once `quantize` has rounded them."""
+    """Return the tensors of a checkpoint as they are read once `quantize` has rounded them."""
     return dequantized(quantize(tensors, precision))
 
 
 def fake_quantizer(precision: Precision, columns: int, name: str = "") -> FakeQuantize:
-    """A function that rounds a matrix of this width and `name` as `quantize` does, and passes
-    gradients through."""
+    """Return a function that rounds a matrix of this width and `name` as `quantize` does, and
+    passes gradients through."""
     precision = _precision_for(name, columns, precision)
     qat = _torchao("torchao.quantization.qat")
     rounding: FakeQuantize = qat.IntxFakeQuantizer(_fake_config(precision))

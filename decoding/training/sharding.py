@@ -23,8 +23,8 @@ from decoding.training.draft_attach import layers_of
 
 
 def process_mesh(device: torch.device) -> DeviceMesh:
-    """All processes, which are joined if they are not yet. Raises InputError if there is only
-    one."""
+    """Return all processes, which are joined if they are not yet. Raises InputError if there is
+    only one."""
     os.environ.pop("ACCELERATE_USE_FSDP", None)  # else it would shard again
     PartialState(cpu=device.type == "cpu")  # as the Trainer would later
     if not distributed.is_initialized():
@@ -57,7 +57,7 @@ def full_tensor(tensor: Tensor) -> Tensor:
 
 
 def shard_like(tensor: Tensor, like: Tensor) -> Tensor:
-    """Of a tensor that all processes have, the shard of this one, if `like` is sharded."""
+    """Return this process's shard of a tensor that all have, if `like` is sharded."""
     if not isinstance(like, DTensor):
         return tensor
     return distribute_tensor(tensor, like.device_mesh, like.placements, src_data_rank=None)

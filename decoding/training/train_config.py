@@ -18,8 +18,8 @@ WARMUP = 0.05  # share of the steps
 
 
 def checkpoints(work: Path) -> dict[int, Path]:
-    """The complete checkpoints in a Trainer's folder, by their steps. Interrupted ones lack the
-    state, which is written last."""
+    """Return the complete checkpoints in a Trainer's folder, by their steps. Interrupted ones lack
+    the state, which is written last."""
     found = {}
     for state in filter(_is_whole, work.glob("checkpoint-*/trainer_state.json")):
         step = state.parent.name.removeprefix("checkpoint-")

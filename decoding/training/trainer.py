@@ -51,7 +51,8 @@ class TrainingModel(nn.Module):
         self._divisors: Tensor | None = None  # of the current step
 
     def counts(self, labels: Tensor) -> Tensor:
-        """How many tokens of a batch with these labels each part of the loss is over [parts]."""
+        """Return how many tokens of a batch with these labels each part of the loss is over
+        [parts]."""
         raise NotImplementedError
 
     def begin_step(self, batches: Sequence[Tensor]) -> None:
@@ -61,7 +62,8 @@ class TrainingModel(nn.Module):
         self._divisors = per_process(total) / len(batches)
 
     def divisors_for(self, labels: Tensor) -> Tensor:
-        """The divisors of the sums of a batch, [parts]: the step's, or out of training its own."""
+        """Return the divisors of the sums of a batch, [parts]: the step's, or out of training its
+        own."""
         if self.training and self._divisors is not None:
             return self._divisors.to(labels.device)
         return per_process(self.counts(labels))
@@ -184,8 +186,9 @@ def train(
     """Train `model`; returns the log entries of its evaluations on `held_out`. They have `metrics`
     and, if given, τ as `served` measures it of the weights `trained` so far. With `best` the
     weights of the highest served τ are restored at the end, or else of the highest value of this
-    metric. Checkpoints go to `work`; `resume` continues from the newest one there. If `config`
-    shards the model, its weights are whole again at the end."""
+    metric; `kept` says of each entry whether its weights are those at the end. Checkpoints go to
+    `work`; `resume` continues from the newest one there. If `config` shards the model, its weights
+    are whole again at the end."""
 
     def measured(prediction: EvalPrediction) -> dict[str, float]:
         measures = metrics(prediction)
@@ -215,7 +218,10 @@ def train(
     trainer.train(resume_from_checkpoint=newest_checkpoint(work) if resume else None)
     if isinstance(model, FSDPModule):
         model.unshard()
-    return [entry for entry in trainer.state.log_history if "eval_loss" in entry]
+    state = trainer.state
+    last = state.best_global_step if best else state.global_step
+    logged = [entry for entry in state.log_history if "eval_loss" in entry]
+    return [entry | {"kept": entry["step"] == last} for entry in logged]
 
 
 class RunningCounts:
@@ -259,16 +265,16 @@ class RunningCounts:
 
 
 def rate_factor(step: int, *, warmup: int, steps: int) -> float:
-    """The share of the learning rate in a step, counted from 0: a linear warm-up, then a cosine to
-    0. The Trainer's own begins at 0, so that its first step learns nothing."""
+    """Return the share of the learning rate in a step, counted from 0: a linear warm-up, then a
+    cosine to 0. The Trainer's own begins at 0, so that its first step learns nothing."""
     if step < warmup:
         return (step + 1) / warmup
     return (1 + math.cos(math.pi * (step - warmup) / max(steps - warmup, 1))) / 2
 
 
 def per_process(count: Tensor) -> Tensor:
-    """The divisor of a process's sum, such that the mean of all processes' gradients equals that of
-    one process with the whole batch."""
+    """Return the divisor of a process's sum, such that the mean of all processes' gradients equals
+    that of one process with the whole batch."""
     if distributed.is_initialized():
         count = count.clone().float()
         distributed.all_reduce(count)

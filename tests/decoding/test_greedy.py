@@ -89,11 +89,11 @@ class Chooser:
 
     costs = None
 
-    def __init__(self, first: int, verify_cost: object) -> None:
+    def __init__(self, verify_cost: object) -> None:
         self.gammas = cycle((0, 3, 1, 0, 0, 5, 2))
         self.seen: list[Round] = []
 
-    def choose(self, ends_drafts: bool) -> int:
+    def choose(self, default: int, ends_drafts: bool) -> int:
         return next(self.gammas)
 
     def observe(self, record: Round) -> None:

@@ -11,7 +11,7 @@ from transformers import PreTrainedModel
 
 from app.cli.heads.serving import serving
 from app.cli.heads.target import load, save_model
-from app.cli.heads.training_job import TrainingJob
+from app.cli.heads.training_job import TrainingJob, kept_weights
 from app.cli.terminal import say
 from app.text.plural import pluralize
 from decoding.drafters.draft_model import DraftModel
@@ -47,7 +47,8 @@ def attach_to(target: str, out: Path, new: NewDraft, *, device: str) -> None:
     )
 
 
-def train_on(job: TrainingJob) -> None:
+def train_on(job: TrainingJob) -> str:
+    """Train the draft model; returns which weights were kept. Raises InputError."""
     model, tokenizer = job.begin()
     draft, draft_tokenizer = load(str(job.heads), job.device)
     if difference := first_difference(tokenizer, draft_tokenizer):
@@ -58,10 +59,12 @@ def train_on(job: TrainingJob) -> None:
     served = serving(job, model, tokenizer, records, _drafter)
     job.note_options(model.device)
     reports = train_draft(model, draft, learned, tested, config, job.work, job.resume, served)
+    kept = kept_weights(reports, "agreement")
     if is_first_process():
         save_model(draft, tokenizer, job.out, str(job.heads))
-        say(f"trained draft model in {job.out}")
         say(_table(reports))
+        say(f"trained draft model in {job.out}: {kept}")
+    return kept
 
 
 def _drafter(trained: PreTrainedModel, target: Target) -> DraftModel:

@@ -13,7 +13,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from app.cli.heads.serving import serving
 from app.cli.heads.target import fitted, known_vocabulary, load, shape_of, target_shape
 from app.cli.heads.training_data import records_of
-from app.cli.heads.training_job import TrainingJob
+from app.cli.heads.training_job import TrainingJob, kept_weights
 from app.cli.terminal import say
 from app.text.numbers import whole_number
 from decoding.checkpoints.eagle import EagleConfig, EagleWeights, writable_dialect
@@ -115,7 +115,8 @@ def _in_words(config: EagleConfig) -> str:
     return f"{config.draft_vocab} tokens{reads}"
 
 
-def train_on(job: TrainingJob) -> None:
+def train_on(job: TrainingJob) -> str:
+    """Train the head; returns which weights were kept. Raises InputError."""
     unroll, draft_vocab = job.of_kind.unroll, job.of_kind.draft_vocab
     model, tokenizer = job.begin()
     weights = read_eagle(job.heads, target_shape(model))
@@ -133,10 +134,12 @@ def train_on(job: TrainingJob) -> None:
     trained, reports = train_eagle(
         model, weights, learned, tested, config, job.work, job.resume, served, unroll or STEPS
     )
+    kept = kept_weights(reports, "chain τ")
     if is_first_process():
         trained.save_pretrained(job.out, job.target)
-        say(f"trained head in {job.out}")
         say(_table(reports))
+        say(f"trained head in {job.out}: {kept}")
+    return kept
 
 
 def _vocabulary(

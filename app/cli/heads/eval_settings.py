@@ -32,8 +32,8 @@ def with_eval_settings(params: Params, kind: str) -> Params:
 
 
 def in_words(params: Params, kind: str, choices: Choices = ()) -> str:
-    """The draft that these settings make; of Medusa with the tree `choices`, which its heads can
-    fill."""
+    """Return the draft that these settings make; of Medusa with the tree `choices`, which its heads
+    can fill."""
     if kind == "draft":
         return f"chains of γ {params.gamma}"
     if kind == "medusa":

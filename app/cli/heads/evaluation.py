@@ -202,8 +202,8 @@ def tau_ratio(base: Evaluation, other: Evaluation) -> Estimate | None:
 
 
 def comparison(named: Sequence[tuple[str, Evaluation]]) -> str:
-    """A table of evaluations on the same prompts, with τ relative to the first one's; `KL` is how
-    far a whole model is from --target."""
+    """Return a table of evaluations on the same prompts, with τ relative to the first one's; `KL`
+    is how far a whole model is from --target."""
     width = max(len(name) for name, _ in named)
     base = named[0][1]
     distant = all("kl" in each.facts for _, each in named)

@@ -10,7 +10,7 @@ from torch import nn
 from app.cli.heads.eval_settings import MEDUSA_TREE
 from app.cli.heads.serving import serving
 from app.cli.heads.target import fitted, known_vocabulary, load, shape_of, stored_precision
-from app.cli.heads.training_job import TrainingJob
+from app.cli.heads.training_job import LAST_WEIGHTS, TrainingJob
 from app.cli.terminal import say
 from app.text.plural import pluralize
 from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa, write_merged
@@ -80,7 +80,8 @@ def continue_from(
     say(f"{what} of {old} for {target} in {out} (dialect {after.dialect})")
 
 
-def train_on(job: TrainingJob) -> None:
+def train_on(job: TrainingJob) -> str:
+    """Train the heads; returns which weights were kept. Raises InputError."""
     joint, out = job.of_kind.joint, job.out
     model, tokenizer = job.begin()
     weights = read_medusa(job.heads, *shape_of(model))
@@ -100,7 +101,7 @@ def train_on(job: TrainingJob) -> None:
         job.note_options(model.device)
         trained = train_medusa(*task, served)
     if not is_first_process():
-        return
+        return LAST_WEIGHTS
     if joint:
         nn.Module.to(model, stored_precision(job.target))  # on a CPU it learned in float32
         write_merged(trained, out, model, tokenizer)
@@ -108,7 +109,8 @@ def train_on(job: TrainingJob) -> None:
         trained.save_pretrained(out, job.target)
     made = "target and heads" if joint else "heads"
     accuracies = (f"head {k} top-1 {row[0]:.3f}" for k, row in enumerate(trained.accuracy, 1))
-    say(f"trained {made} in {out}: {', '.join(accuracies)}")
+    say(f"trained {made} in {out}: {LAST_WEIGHTS}, {', '.join(accuracies)}")
+    return LAST_WEIGHTS
 
 
 def _drafter(trained: MedusaWeights, target: Target) -> Medusa:

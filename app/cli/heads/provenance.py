@@ -16,7 +16,7 @@ _SAMPLE = 1 << 20  # bytes
 
 
 def contents(sources: Sequence[str]) -> list[list[str]]:
-    """Each FILE[:REPEAT[:KEY=VALUE]] with what tells its content, wherever the file lies."""
+    """Return each FILE[:REPEAT[:KEY=VALUE]] with what tells its content, wherever the file lies."""
     from decoding.training.data import DataSource
 
     found = []
@@ -30,13 +30,13 @@ def contents(sources: Sequence[str]) -> list[list[str]]:
 
 
 def sha256_of(path: Path) -> str:
-    """The checksum of a file of any size, in hexadecimal digits."""
+    """Return the checksum of a file of any size, in hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def same(before: object, now: object) -> bool:
-    """Whether two options mean the same: of files their content, of models their weights."""
+    """Return whether two options mean the same: of files their content, of models their weights."""
     if isinstance(before, dict) and isinstance(now, dict):
         return _same_model(before, now)
     return _essence(before) == _essence(now)
@@ -57,8 +57,8 @@ def words(value: object) -> str:
 
 
 def identity(target: str) -> dict[str, str]:
-    """What tells a model from others: `target`, its folder or hub id; and of a folder a `digest` of
-    some of its weights, because whole ones would take minutes to read."""
+    """Return what tells a model from others: `target`, its folder or hub id; and of a folder a
+    `digest` of some of its weights, because whole ones would take minutes to read."""
     folder = Path(target).expanduser()
     files = weight_files(folder)
     if not files:
@@ -91,7 +91,7 @@ def require_same_target(features: Path, target: str) -> None:
 
 
 def read_object(file: Path) -> dict[str, Any]:
-    """What was noted in a JSON file; {} if there is none. Raises InputError."""
+    """Return what was noted in a JSON file; {} if there is none. Raises InputError."""
     if not file.is_file():
         return {}
     try:

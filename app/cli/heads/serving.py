@@ -41,8 +41,8 @@ def serving(
     choices: Choices = (),
     aux_layers: Sequence[int] = (),
 ) -> Callable[[Trained], float] | None:
-    """A function that measures τ on held-out prompts of what is being trained, with the drafter
-    that `drafter_of` makes from it (Medusa with the tree `choices`); says with which
+    """Return a function that measures τ on held-out prompts of what is being trained, with the
+    drafter that `drafter_of` makes from it (Medusa with the tree `choices`); says with which
     settings. None if the job serves nothing, or if there are no prompts."""
     if not job.serves:
         return None

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 # In the config of a target that was saved without its layers: how many it had.
-LAYERS_BEFORE = "num_hidden_layers_before"
+LAYERS_BEFORE_KEY = "num_hidden_layers_before"
 
 
 def load(
     target: str, device: str, *, chats: bool = False, template: str | None = None
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """A model, in float32 on a CPU, and its tokenizer, with `chats` one that has a chat template:
-    that of the file `template`, or its own. Raises InputError."""
+    """Return a model, in float32 on a CPU, and its tokenizer, with `chats` one that has a chat
+    template: that of the file `template`, or its own. Raises InputError."""
     from app.config.model_options import ModelOptions
     from app.models.chat_template import prepare_template, render_prompt
     from app.models.limited_process import LimitedProcess
@@ -76,7 +76,7 @@ def save_model(
 
 
 def stored_precision(target: str) -> torch.dtype:
-    """The precision in which a target is stored, which may be loaded in a larger one. Raises
+    """Return the precision in which a target is stored, which may be loaded in a larger one. Raises
     InputError."""
     from torch import float32
 
@@ -90,7 +90,7 @@ def stored_precision(target: str) -> torch.dtype:
 
 
 def shape_of(model: PreTrainedModel) -> tuple[int, int]:
-    """Width of the hidden states and of the logits."""
+    """Return the width of the hidden states and of the logits."""
     rows, hidden = model.get_output_embeddings().weight.shape
     return hidden, rows
 
@@ -98,8 +98,8 @@ def shape_of(model: PreTrainedModel) -> tuple[int, int]:
 def known_vocabulary(
     heads: Path, target: str, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase
 ) -> int:
-    """The size of the vocabulary that heads were made for. Raises InputError if it differs from the
-    target's by more than padding and added tokens."""
+    """Return the size of the vocabulary that heads were made for. Raises InputError if it differs
+    from the target's by more than padding and added tokens."""
     from decoding.checkpoints.dialects import vocabulary_size
     from decoding.checkpoints.headers import read_tensor_shapes
 
@@ -118,16 +118,16 @@ def known_vocabulary(
 
 
 def fitted(known: int, vocab: int) -> str:
-    """What became of heads of `known` tokens for a target of `vocab`."""
+    """Return what became of heads of `known` tokens for a target of `vocab`."""
     how = "cut" if known > vocab else "extended"
     return f"its vocabulary of {known:,} tokens was {how} to the target's {vocab:,}"
 
 
 def target_shape(model: PreTrainedModel) -> TargetShape:
-    """What an EAGLE head must fit."""
+    """Return what an EAGLE head must fit."""
     from decoding.checkpoints.eagle_fit import TargetShape
 
     hidden, vocab = shape_of(model)
     config = model.config.get_text_config(decoder=True)
-    layers = getattr(config, LAYERS_BEFORE, config.num_hidden_layers)
+    layers = getattr(config, LAYERS_BEFORE_KEY, config.num_hidden_layers)
     return TargetShape(hidden, vocab, layers, config.model_type)

@@ -22,9 +22,10 @@ from app.cli.heads.provenance import (
     same,
     words,
 )
-from app.cli.heads.target import LAYERS_BEFORE, load, save_model, use_threads
+from app.cli.heads.target import LAYERS_BEFORE_KEY, load, save_model, use_threads
 from app.cli.heads.training_data import conversations_of
 from app.cli.terminal import say
+from app.text.plural import pluralize
 from app.text.units import format_bytes
 from decoding.errors import InputError
 from decoding.files import write_atomically
@@ -38,11 +39,14 @@ if TYPE_CHECKING:
     from decoding.checkpoints.dialects import DrafterKind
     from decoding.training.conversations import Conversations
     from decoding.training.data import Record
+    from decoding.training.draft import DraftReport
+    from decoding.training.eagle import EagleReport
     from decoding.training.features import FeatureCache
     from decoding.training.train_config import TrainConfig
 
     Examples = Conversations | FeatureCache
 
+LAST_WEIGHTS = "weights of the last step"
 BARE_TARGET = "target"  # in a folder of features: the target without its layers
 OPTIONS = "options.json"  # in the folder for checkpoints: what the training began with
 
@@ -92,7 +96,7 @@ class TrainingJob:
         return not (self.data.offline or self.config.shard)
 
     def config_with(self, default_lr: float) -> TrainConfig:
-        """The settings of training, with the `default_lr` of what is trained unless --lr is
+        """Return the settings of training, with the `default_lr` of what is trained unless --lr is
         given."""
         return replace(self.config, lr=default_lr if self.lr is None else self.lr)
 
@@ -102,7 +106,7 @@ class TrainingJob:
         return self.out / "training"
 
     def how_to_continue(self) -> str:
-        """What to do after an interruption; empty if there is no checkpoint."""
+        """Return what to do after an interruption; empty if there is no checkpoint."""
         from decoding.training.train_config import checkpoints
 
         if not any(map(checkpoints, (self.work, *self.work.glob("*/")))):
@@ -110,8 +114,8 @@ class TrainingJob:
         return "the same command with --resume continues from the newest checkpoint"
 
     def begin(self) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-        """The target and its tokenizer. With `offline`, the target comes without its layers if it
-        was saved so beside its features. Raises InputError, also if --out is not new or, with
+        """Return the target and its tokenizer. With `offline`, the target comes without its layers
+        if it was saved so beside its features. Raises InputError, also if --out is not new or, with
         `resume`, holds no training."""
         if self.resume and not self.work.is_dir():
             raise InputError(f"{self.out} holds no training to go on with: leave --resume out")
@@ -203,8 +207,8 @@ class TrainingJob:
         layers: Sequence[int] = (),
         length: int = sys.maxsize,
     ) -> tuple[PreTrainedModel, Examples, Examples, Sequence[Record]]:
-        """The target, the datasets to train and to evaluate on (see `conversations_of`), and the
-        records of the latter. With `features` they have the target's states from disk; with
+        """Return the target, the datasets to train and to evaluate on (see `conversations_of`), and
+        the records of the latter. With `features` they have the target's states from disk; with
         `offline` the target loses its layers once these are complete. Raises InputError."""
         features = self.data.features
         learned, tested, records = conversations_of(
@@ -233,13 +237,24 @@ class TrainingJob:
         if self.data.offline and has_layers:
             device, precision = model.device, model.dtype
             model = attach_draft(model, 0)
-            setattr(model.config, LAYERS_BEFORE, depth)
+            setattr(model.config, LAYERS_BEFORE_KEY, depth)
             if is_first_process():
                 source = json.dumps(identity(self.target)) + "\n"
                 write_atomically(features / BARE_SOURCE, source, private=False)
                 save_model(model, tokenizer, features / BARE_TARGET, self.target)
             nn.Module.to(model, device, precision)
         return model, kept[0], kept[1], records
+
+
+def kept_weights(reports: Sequence[EagleReport | DraftReport], else_by: str) -> str:
+    """Say of which step the weights are that a training ended with: those with the best served τ,
+    or with the best `else_by` where none was served."""
+    kept = next((report for report in reports if report.kept), None)
+    if kept is None:  # it was never evaluated
+        return LAST_WEIGHTS
+    best = else_by if kept.served is None else "served τ"
+    evaluations = pluralize(len(reports), "evaluation")
+    return f"weights of step {kept.step}, the best {best} of {evaluations}"
 
 
 def refuse_existing(out: Path) -> None:

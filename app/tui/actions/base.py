@@ -97,7 +97,7 @@ class AppBase(App[None]):
         return self.progress_changed() or shown
 
     def progress_changed(self) -> bool:
-        """Whether the player's progress is another one than at the last call."""
+        """Return whether the player's progress is another one than at the last call."""
         player, before = self.state.player, self._played
         self._played = play_progress(player) if player else ""
         return self._played != before

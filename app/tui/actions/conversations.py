@@ -22,9 +22,10 @@ from app.engine.events import (
     RunFinished,
     RunStarted,
 )
+from app.history.next_start import THEME
 from app.history.recorder import Recorder
 from app.history.recording import LeftWith, Recording
-from app.history.store import THEME, Entry, Renaming, Store
+from app.history.store import Entry, Renaming, Store
 from app.text.terminal_text import shortened
 from app.tui.actions.base import AppBase
 from app.tui.background import run_in_background
@@ -73,7 +74,7 @@ class Conversations:
         sent."""
         prompt = self.app.main.prompt
         with suppress(OSError):  # as if there were none
-            unsent = await run_in_background(store.unsent)
+            unsent = await run_in_background(store.next_start.unsent)
             if unsent and not prompt.text:
                 prompt.write(unsent[-1])
                 self.app.state.example = ""  # it is not the question below any more
@@ -91,10 +92,10 @@ class Conversations:
             texts = [state.sent, *state.queued, self.app.main.prompt.text]
             unsent = [text for text in texts if text.strip()]
             with suppress(OSError):
-                if unsent or store.unsent() == self._restored:  # another window's stay
-                    store.keep_unsent(unsent)
+                if unsent or store.next_start.unsent() == self._restored:  # another window's stay
+                    store.next_start.keep_unsent(unsent)
                 if self.app.theme != self.app.first_theme:
-                    store.remember(THEME, self.app.theme)
+                    store.next_start.remember(THEME, self.app.theme)
         left = self._settings_now()
         shown = state.turns and not state.opening
         if recorder and shown and left != self._known_settings:
@@ -274,7 +275,7 @@ class Conversations:
 
 
 def reopened_notice(recording: Recording, state: AppState) -> str:
-    """The notice on a reopened conversation."""
+    """Return the notice on a reopened conversation."""
     assert recording.loaded is not None and state.loaded is not None
     other = recording.loaded.target
     suffix = "" if other == state.loaded.target else f", answered by {other}"
@@ -287,7 +288,7 @@ def reopened_notice(recording: Recording, state: AppState) -> str:
 
 
 def events_of_lanes(recording: Recording, lanes: set[str]) -> Iterator[Event]:
-    """The recorded events without those of other lanes."""
+    """Yield the recorded events without those of other lanes."""
     for turn in recording.turns:
         for event in turn.events():
             if isinstance(event, RunStarted):

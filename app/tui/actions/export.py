@@ -206,6 +206,6 @@ def describe_error(error: InputError | OSError) -> str:
 
 
 def screen_svg(app: App[None]) -> str:
-    """The screen as SVG. Without xml:space some viewers (librsvg) drop the spaces at the ends of
-    runs of text."""
+    """Return the screen as SVG. Without xml:space some viewers (librsvg) drop the spaces at the
+    ends of runs of text."""
     return app.export_screenshot().replace("<svg ", '<svg xml:space="preserve" ', 1)

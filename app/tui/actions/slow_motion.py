@@ -37,7 +37,7 @@ class SlowMotion(ReplayEngine):
 
 
 def can_play(state: AppState) -> bool:
-    """Whether there is a finished run with recorded rounds."""
+    """Return whether there is a finished run with recorded rounds."""
     lanes = state.lanes.values()
     known = state.loaded is not None and state.started is not None
     return known and not state.running and any(lane.round_events for lane in lanes)

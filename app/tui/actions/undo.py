@@ -24,7 +24,8 @@ from app.engine.events import (
     RunStarted,
 )
 from app.history.log import size_of
-from app.history.store import Store, UndoneTurn
+from app.history.store import Store
+from app.history.undone_turns import UndoneTurn
 from app.tui.actions.base import AppBase
 from app.tui.actions.conversations import Conversations
 from app.tui.background import run_in_background
@@ -223,7 +224,7 @@ class Undo:
     async def recall_left(self, store: Store) -> None:
         """Look for turns that were undone just before the app was left."""
         with suppress(OSError):  # as if there were none
-            self._left = await run_in_background(store.undone_whole)
+            self._left = await run_in_background(store.undone.newest_whole)
 
     def _go_on_from(self, path: Path, turns: list[UndoneTurn]) -> None:
         """Let a redo bring back the turns that the app was left without, unless there is something
@@ -253,18 +254,18 @@ class Undo:
         self._forget_undone()
         with suppress(OSError):
             for path, of_path in turns.items():
-                store.keep_undone(path, of_path)
+                store.undone.keep(path, of_path)
                 self._kept.add(path)
 
     def _forget_undone(self) -> None:
         if store := self.app.store:
             with suppress(OSError):
                 while self._kept:
-                    store.keep_undone(self._kept.pop(), ())
+                    store.undone.keep(self._kept.pop(), ())
 
     def _recall_undone(self, opened: LogPosition) -> None:
         """Let a redo bring back the turns that were undone before the app was left."""
-        if (store := self.app.store) and opened.path and (turns := store.undone(opened.path)):
+        if (store := self.app.store) and opened.path and (turns := store.undone.of(opened.path)):
             self._offer(opened, turns, opened)
 
     def _offer(self, log: LogPosition, turns: Sequence[UndoneTurn], before: LogPosition) -> None:

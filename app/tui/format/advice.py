@@ -18,7 +18,7 @@ MIN_BAR, MIN_NAME = 8, 14  # cells
 
 
 def advice_lines(document: Mapping[str, Any], width: int) -> list[Content]:
-    """The whole document in `width` cells. Snippets that can be copied are numbered."""
+    """Return the whole document in `width` cells. Snippets that can be copied are numbered."""
     lines: list[Content] = []
     pays = any(row["name"] for row in document["best"])
     for section, best in zip_longest(advice_sections(dict(document)), document["best"]):
@@ -41,15 +41,15 @@ def advice_lines(document: Mapping[str, Any], width: int) -> list[Content]:
 
 
 def snippets(document: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The snippets that can be copied, in the order of their numbers on the screen."""
+    """Return the snippets that can be copied, in the order of their numbers on the screen."""
     return [each for section in advice_sections(dict(document)) for each in section.snippets]
 
 
 def table_lines(
     table: Sequence[Sequence[str]], speedups: Sequence[float | None], width: int
 ) -> Iterator[Content]:
-    """The table with a bar for the speedup of each row. The last columns are left out if there is
-    no room for them."""
+    """Yield the table with a bar for the speedup of each row. The last columns are left out if
+    there is no room for them."""
     columns = [*zip(*table, strict=True)][1:]
     widths = [max(map(cell_len, column)) for column in columns]
     names = max(cell_len(row[0]) for row in table[1:])

@@ -11,7 +11,7 @@ TIME_GLYPHS = "█▒░·"  # draft, verify, accept, other
 
 
 def bar(share: float, cells: int) -> str:
-    """A bar over `share` of `cells`, in eighths of a cell; visible for any share above 0."""
+    """Return a bar over `share` of `cells`, in eighths of a cell; visible for any share above 0."""
     whole, rest = divmod(max(round(share * cells * 8), int(share > 0)), 8)
     return f"{'█' * whole + EIGHTHS[rest].strip():<{cells}}"
 
@@ -22,7 +22,7 @@ def progress_bar(share: float, cells: int) -> str:
 
 
 def time_bar(parts: Sequence[float], cells: int, glyphs: str = TIME_GLYPHS[:3]) -> str:
-    """The parts of a time in proportion; each part above 0 has at least one cell."""
+    """Return the parts of a time in proportion; each part above 0 has at least one cell."""
     widths = shares(parts, cells, least=1)
     return "".join(glyph * width for glyph, width in zip(glyphs, widths, strict=True))
 
@@ -40,7 +40,8 @@ def shares(parts: Sequence[float], whole: int, least: int = 0) -> list[int]:
 
 
 def histogram(counts: tuple[int, ...]) -> str:
-    """A bar for each number of accepted tokens, from 0; the last one is for all higher numbers."""
+    """Return a bar for each number of accepted tokens, from 0; the last one is for all higher
+    numbers."""
     last = HISTOGRAM_COLUMNS - 1
     if len(counts) > HISTOGRAM_COLUMNS:
         counts = (*counts[:last], sum(counts[last:]))
@@ -52,8 +53,8 @@ def histogram(counts: tuple[int, ...]) -> str:
 
 
 def speed_columns(speeds: tuple[float, ...]) -> str:
-    """A column for each speed. The base line is half of the highest, so that similar speeds look
-    similar, or the lowest if that is less."""
+    """Return a column for each speed. The base line is half of the highest, so that similar speeds
+    look similar, or the lowest if that is less."""
     top = max(speeds)
     floor = min(top / 2, *speeds)
     steps = len(HEIGHTS) - 1

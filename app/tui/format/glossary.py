@@ -218,7 +218,7 @@ FIGURE_PATTERNS = [
 
 
 def explain(figure: str) -> str | None:
-    """The explanation of a text in an edge, None if there is none."""
+    """Return the explanation of a text in an edge, None if there is none."""
     term = next((term for pattern, term in FIGURE_PATTERNS if pattern.match(figure)), None)
     if term == "accepted":
         return "\n".join(f"{name}: {text}" for name, _, text in LEGEND[:4])

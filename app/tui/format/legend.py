@@ -25,7 +25,7 @@ def legend(options: DisplayOptions, state: AppState) -> list[Part]:
 
 
 def color_by_legend(options: DisplayOptions, state: AppState) -> list[Part]:
-    """What the colours show, their scale, and when missing probabilities will be known."""
+    """Return what the colours show, their scale, and when missing probabilities will be known."""
     glyphs = options.mode == "glyphs"
     if options.color_by == "round":
         every = "every second round"
@@ -42,7 +42,7 @@ def color_by_legend(options: DisplayOptions, state: AppState) -> list[Part]:
 
 
 def when_computed(state: AppState) -> str:
-    """When missing probabilities will be known, in a word or two."""
+    """Return when missing probabilities will be known, in a word or two."""
     if state.replay:
         return "not recorded"
     if not state.can_compute:

@@ -24,8 +24,8 @@ WINDOW = 8  # rounds in a moving average
 
 
 def accepted_lines(histogram: Sequence[int], drafted: int, width: int) -> Content:
-    """How many rounds had 0, 1, 2, ... accepted tokens; `drafted`: how many tokens all of them
-    drafted, of which a tree has several a level. There must be a round."""
+    """Return how many rounds had 0, 1, 2, ... accepted tokens; `drafted`: how many tokens all of
+    them drafted, of which a tree has several a level. There must be a round."""
     top, rounds = max(histogram), sum(histogram)
     cells = max(4, width - 14)
     heading = "accepted in a round"
@@ -81,7 +81,8 @@ def margin(position: Position) -> float:
 
 
 def time_lines(stats: Stats, drafts: bool, width: int) -> Content:
-    """The parts of a mean round's time. `drafts`: the lane has a drafter. There must be a round."""
+    """Return the parts of a mean round's time. `drafts`: the lane has a drafter. There must be a
+    round."""
     parts = {
         "draft": stats.draft_seconds / stats.passes * drafts,
         pass_name(stats.drafted): stats.verify_seconds / stats.passes,
@@ -104,7 +105,7 @@ def time_lines(stats: Stats, drafts: bool, width: int) -> Content:
 
 
 def flow(items: Sequence[str], between: str, width: int) -> list[str]:
-    """The items in rows, as many in each as fit."""
+    """Return the items in rows, as many in each as fit."""
     rows: list[str] = []
     for item in items:
         if rows and len(rows[-1] + between + item) <= width:

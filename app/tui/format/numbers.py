@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def ordinal(rank: int) -> str:
-    """A rank counted from 0: 1st, 2nd, 3rd, 4th, 11th."""
+    """Return a rank counted from 0: 1st, 2nd, 3rd, 4th, 11th."""
     number = rank + 1
     end = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10)
     return f"{number}{end or 'th'}"
@@ -17,7 +17,7 @@ def probability(p: float) -> str:
 
 
 def p_value(p: float) -> str:
-    """The p-value of a statistical test."""
+    """Return the p-value of a statistical test."""
     return f"{p:.2f}" if p >= 0.01 else f"{p:.2g}"
 
 

@@ -27,7 +27,7 @@ LOSSY = Part("LOSSY", "bold reverse $warning")
 
 
 def lane_title(state: AppState, number: int, lane: LaneState) -> tuple[list[Part], list[Part]]:
-    """The top edge: title, settings, speed."""
+    """Return the top edge: title, settings, speed."""
     color = f"bold {lane_color(number)}"
     left = [Part(str(number), color), Part(lane.info.title, color)]
     changed = changes_since(lane, state.params)
@@ -56,7 +56,7 @@ def lane_title(state: AppState, number: int, lane: LaneState) -> tuple[list[Part
 
 
 def shortest(setting: str) -> str:
-    """A setting in words as titles have it: γ8, T1.1."""
+    """Return a setting in words as titles have it: γ8, T1.1."""
     name, _, value = setting.partition(" ")
     return {"gamma": f"γ{value}", "temp": f"T{value.rstrip('0').rstrip('.')}"}.get(name, setting)
 
@@ -66,15 +66,16 @@ def phase_mark(state: AppState, lane: LaneState) -> str:
 
 
 def speedup_part(lane: LaneState, speedup: float, metrics: Metrics) -> Part:
-    """The speedup; grey if measured over too few tokens, with a question mark if impossible."""
+    """Return the speedup; grey if measured over too few tokens, with a question mark if
+    impossible."""
     doubt = "?" * incredible(lane.strategy, speedup, metrics.tokens_per_pass)
     trusted = metrics.tokens >= FEW_TOKENS and not doubt
     return Part(f"{speedup:.2f}×{doubt}", "bold $foreground" if trusted else "$quiet")
 
 
 def introduction(info: LaneInfo) -> str:
-    """The text of an empty pane: what the lane does, how its checkpoint was read, or why it is
-    unavailable."""
+    """Return the text of an empty pane: what the lane does, how its checkpoint was read, or why it
+    is unavailable."""
     if not info.available:
         return info.reason or ""
     return "\n".join(filter(None, (STRATEGIES[info.strategy].summary, info.note)))
@@ -90,7 +91,7 @@ def gamma_in_title(lane: LaneState, effective: Params) -> str:
 
 
 def settings_in_title(lane: LaneState, effective: Params) -> list[str]:
-    """Its gamma, and a star after each override: γ4, γ2* T0.8*, or * alone. `effective`: the
+    """Return its gamma, and a star after each override: γ4, γ2* T0.8*, or * alone. `effective`: the
     settings in force."""
     overrides = lane.info.overrides
     facts = []
@@ -106,8 +107,8 @@ def settings_in_title(lane: LaneState, effective: Params) -> list[str]:
 
 
 def lane_metrics(lane: LaneState, same: bool | None = None) -> list[Part]:
-    """The bottom edge: tokens, TTFT, alpha, tau, agreement with the autoregressive lane. `same`:
-    whether the text is that lane's, where tokens are not compared."""
+    """Return the bottom edge: tokens, TTFT, alpha, tau, agreement with the autoregressive lane.
+    `same`: whether the text is that lane's, where tokens are not compared."""
     parts = [LOSSY] if lane.lossy else []
     metrics, finished = lane.metrics, lane.finished
     if metrics:
@@ -143,12 +144,12 @@ def lane_metrics(lane: LaneState, same: bool | None = None) -> list[Part]:
 
 
 def folded(number: int, lane: LaneState, key: str) -> list[Part]:
-    """The single row of a lane that is switched off."""
+    """Return the single row of a lane that is switched off."""
     return [Part(str(number)), Part(lane.info.title), Part(f"· {why_off(lane, key)}")]
 
 
 def why_off(lane: LaneState, key: str) -> str:
-    """Why a lane is off; `key` is the one that switches it on."""
+    """Return why a lane is off; `key` is the one that switches it on."""
     if lane.info.available:
         return f"off, {key} switches it on"
     return lane.info.reason or "not available"

@@ -18,7 +18,7 @@ class Part(NamedTuple):
 
 
 def fitted(text: str, cells: int) -> str:
-    """The text in exactly so many cells: padded, or cut with an ellipsis."""
+    """Return the text in exactly so many cells: padded, or cut with an ellipsis."""
     if cell_len(text) <= cells:
         return set_cell_size(text, cells)
     return f"{set_cell_size(text, cells - 1)}…"

@@ -36,7 +36,7 @@ class Column:
     descending: bool = False
 
     def key(self, each: Rejection, texts: Texts) -> float | tuple[str, str] | None:
-        """What a row is sorted by: a text as in a dictionary, by its letters."""
+        """Return what a row is sorted by: a text as in a dictionary, by its letters."""
         if self.value is not None:
             return self.value(each)
         shown = self.text(each, texts)
@@ -68,7 +68,7 @@ COLUMNS = (
 
 
 def rank_text(each: Rejection) -> str:
-    """The rank of the drafted token for the target; empty if not known."""
+    """Return the rank of the drafted token for the target; empty if not known."""
     if each.rank is not None:
         return str(each.rank)
     return "" if each.p is None else "low"
@@ -85,13 +85,13 @@ def ordered(
 
 
 def level_name(one_pass: bool) -> str:
-    """What a draft's levels are called: Medusa has a head for each."""
+    """Return what a draft's levels are called: Medusa has a head for each."""
     return "head" if one_pass else "level"
 
 
 def share_lines(counts: Tallies, level: str) -> Iterator[Content]:
-    """How often a guess was accepted and how often the likeliest was right, by level, kind of token
-    and place in the answer."""
+    """Yield how often a guess was accepted and how often the likeliest was right, by level, kind of
+    token and place in the answer."""
     yield from _tallies(f"by {level}", counts.by_level)
     yield Content("")
     yield from _tallies("by kind", counts.by_kind)
@@ -105,8 +105,8 @@ def comparison_lines(
     claimed: Sequence[float],
     others: Mapping[str, Tallies],
 ) -> Iterator[Content]:
-    """Top-1 accuracy of the drafter here, as stated in its checkpoint (`claimed`, by level), and in
-    `others`, lanes of the same strategy."""
+    """Yield top-1 accuracy of the drafter here, as stated in its checkpoint (`claimed`, by level),
+    and in `others`, lanes of the same strategy."""
     names = [*(["says"] if claimed else []), *others]
     heading = "".join(f"{name:>{COMPARED_CELLS}}" for name in ("here", *names))
     yield Content.styled(f"{'1st guess right':<{NAME_CELLS}}{heading}", "$quiet")
@@ -144,7 +144,7 @@ def _tallies(heading: str, tallies: Mapping[Key, Tally]) -> Iterator[Content]:
 
 
 def calibration_lines(counts: Tallies) -> Iterator[Content]:
-    """The drafter's probabilities beside how often its guesses were right."""
+    """Yield the drafter's probabilities beside how often its guesses were right."""
     bins = counts.calibration
     if not bins:
         yield Content.styled("The draft's own q was not recorded.", "$quiet")

@@ -13,7 +13,7 @@ BAR_CELLS = 10
 
 
 def not_recorded(state: AppState, lane: LaneState) -> str:
-    """The note on a round without recorded probabilities."""
+    """Return the note on a round without recorded probabilities."""
     if lane.strategy.remote:
         return "A server's text comes in pieces, without probabilities."
     if state.replay:
@@ -30,8 +30,8 @@ def not_recorded(state: AppState, lane: LaneState) -> str:
 
 
 def q_not_recorded(state: AppState, lane: LaneState) -> str:
-    """Why a draft's own probabilities are missing where the target's are known; empty if they are
-    not, or if such a draft has none. They can't be worked out afterwards."""
+    """Return why a draft's own probabilities are missing where the target's are known; empty if
+    they are not, or if such a draft has none. They can't be worked out afterwards."""
     probed = [record for record in lane.rounds if record.drafted and record.entropies]
     if not probed or not lane.strategy.role or any(record.q for record in probed):
         return ""
@@ -56,7 +56,7 @@ def round_counts(record: Round | None) -> list[Part]:
 
 
 def round_total(record: Round | None, cells: int) -> list[Part]:
-    """A round's time, and a bar of its parts."""
+    """Return a round's time, and a bar of its parts."""
     if record is None:
         return []
     bar = time_bar((record.draft_seconds, record.verify_seconds, record.accept_seconds), cells)
@@ -64,7 +64,7 @@ def round_total(record: Round | None, cells: int) -> list[Part]:
 
 
 def pass_name(drafted: int) -> str:
-    """The name of a model's pass; only one over drafts is a verification."""
+    """Return the name of a model's pass; only one over drafts is a verification."""
     return "verify" if drafted else "pass"
 
 

@@ -21,7 +21,7 @@ SHARE_CELLS = 6
 
 
 def intro(test: SamplingTest) -> str:
-    """What is compared, and after which text the draws begin."""
+    """Return what is compared, and after which text the draws begin."""
     context = shortened(test.context[-CONTEXT_CHARACTERS:], CONTEXT_CHARACTERS)
     count = "the next token" if test.tokens == 1 else f"the next {test.tokens} tokens"
     how = "once" if test.greedy else f"{test.repetitions} times with different seeds"
@@ -32,7 +32,7 @@ def intro(test: SamplingTest) -> str:
 
 
 def verdict(test: SamplingTest) -> tuple[str, str]:
-    """The conclusion when all draws are done, and its style."""
+    """Return the conclusion when all draws are done, and its style."""
     if test.greedy:
         return _greedy(test)
     draws = f"{test.repetitions} draws of each"
@@ -64,8 +64,8 @@ def _greedy(test: SamplingTest) -> tuple[str, str]:
 
 
 def table(test: SamplingTest, width: int) -> list[Content]:
-    """The most frequent continuations, and how often each side drew them; at temperature 0 each
-    side's only one, in full."""
+    """Return the most frequent continuations, and how often each side drew them; at temperature 0
+    each side's only one, in full."""
     if test.greedy:
         return [_said(each) for each in test.outcomes]
     bars = BAR_CELLS[width >= WIDE]

@@ -21,8 +21,8 @@ LONGEST_TITLE = 18
 
 
 def bar_rows(scores: Sequence[LaneScore], places: Mapping[int, int], width: int) -> list[Content]:
-    """A row for each lane. Columns without room beside the bar are left out, the last one first.
-    `places`: the lanes' ranks by number, from 0."""
+    """Return a row for each lane. Columns without room beside the bar are left out, the last one
+    first. `places`: the lanes' ranks by number, from 0."""
     if not scores:
         return []
     best = winner(scores)
@@ -72,7 +72,7 @@ def speedup_text(score: LaneScore, ranges: bool) -> str:
 
 
 def range_text(spread: Spread, doubt: str = "") -> str:
-    """The median, with the range if there is more than one value."""
+    """Return the median, with the range if there is more than one value."""
     text = f"{spread.median:.1f}×{doubt}"
     return text if spread.count == 1 else f"{text} ({spread.low:.1f}-{spread.high:.1f})"
 

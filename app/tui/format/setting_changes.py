@@ -12,7 +12,7 @@ NOT_MARKED = "max_new_tokens"  # it does not change the text, only its end
 
 
 def changes_at(lane: LaneState, number: int) -> list[str]:
-    """The settings of a round that differ from those of the round before, in words."""
+    """Return the settings of a round that differ from those of the round before, in words."""
     if number < 1:
         return []
     before, after = lane.round_events[number - 1], lane.round_events[number]
@@ -23,8 +23,8 @@ def changes_at(lane: LaneState, number: int) -> list[str]:
 
 
 def params_of_figures(lane: LaneState, params: Params, played_again: bool = False) -> Params:
-    """The lane's effective settings in the run that its figures are of; `params` are the run's
-    settings now, which are not those of a run that is `played_again`."""
+    """Return the lane's effective settings in the run that its figures are of; `params` are the
+    run's settings now, which are not those of a run that is `played_again`."""
     used = lane.last_params if played_again else None
     if lane.round_events and not lane.going:
         used = lane.round_events[-1].params
@@ -32,7 +32,7 @@ def params_of_figures(lane: LaneState, params: Params, played_again: bool = Fals
 
 
 def changes_since(lane: LaneState, params: Params) -> list[str]:
-    """The settings of the lane's next run that are not those of its figures, in words."""
+    """Return the settings of the lane's next run that are not those of its figures, in words."""
     if lane.going or not lane.round_events:
         return []
     words = [] if lane.round_events[-1].tree == lane.tree else [f"tree {lane.tree}"]
@@ -41,8 +41,8 @@ def changes_since(lane: LaneState, params: Params) -> list[str]:
 
 
 def changes(lane: LaneState, before: Params, after: Params) -> list[str]:
-    """The settings that act on the lane and have changed, in words. Both `Params` are the lane's
-    effective ones; a setting that did not act before is compared with its default."""
+    """Return the settings that act on the lane and have changed, in words. Both `Params` are the
+    lane's effective ones; a setting that did not act before is compared with its default."""
     defaults = _texts(lane, Params(), SLIDERS) | {"acceptance": "exact"}
     old = defaults | _in_force(lane, before)
     return [text for name, text in _in_force(lane, after).items() if text != old[name]]

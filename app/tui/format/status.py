@@ -73,7 +73,7 @@ def run_state(state: AppState) -> Part:
 
 
 def placeholder(state: AppState) -> str:
-    """The placeholder of an empty prompt."""
+    """Return the placeholder of an empty prompt."""
     if state.running:
         names = ("run.stop", "run.pause", "view.next", "run.step")
         stop, pause, lanes, step = (state.keys[name] for name in names)
@@ -91,8 +91,8 @@ def placeholder(state: AppState) -> str:
 
 
 def letters_are_commands(state: AppState, words: Sequence[str] | None = None) -> str:
-    """What keys do where the prompt does not have them. `words`: on a slider, its stops that are
-    no numbers."""
+    """Return what keys do where the prompt does not have them. `words`: on a slider, its stops that
+    are no numbers."""
     write = state.keys["view.prompt"]
     if words is None:
         return f"Letters are commands here: {write} goes back to writing"
@@ -103,7 +103,7 @@ def letters_are_commands(state: AppState, words: Sequence[str] | None = None) ->
 
 
 def samples(state: AppState) -> bool:
-    """Whether the next answer can be another one with other draws."""
+    """Return whether the next answer can be another one with other draws."""
     lanes = [lane for lane in state.lanes.values() if lane.active]
     return any(not lane.effective_params(state.params).sampling.greedy for lane in lanes)
 
@@ -117,8 +117,8 @@ def letters_are_text(state: AppState, token: bool) -> str:
 
 
 def status_left(state: AppState, verdict: Verdict | None = None, commands: str = "") -> list[Part]:
-    """The line above the prompt: the newest notice, else progress, else the verdict on the run
-    (`verdict`), else what comes next. `commands`: a hint that letters are commands now."""
+    """Return the line above the prompt: the newest notice, else progress, else the verdict on the
+    run (`verdict`), else what comes next. `commands`: a hint that letters are commands now."""
     if state.notice:
         return [Part(state.notice, "$warning")]
     again = state.keys["run.again"]
@@ -170,7 +170,7 @@ def status_left(state: AppState, verdict: Verdict | None = None, commands: str =
 
 
 def play_progress(player: ReplayEngine) -> str:
-    """What a player plays: whether it does, the position and the speed."""
+    """Return what a player plays: whether it does, the position and the speed."""
     bar = progress_bar(player.position / player.seconds if player.seconds else 1.0, PLAYER_CELLS)
     mark = "‖" if player.paused else "■" if player.over else "▶"
     return f"{mark} {bar} {_position(player.position, player.seconds)} · {player.speed:g}×"
@@ -185,7 +185,7 @@ def _position(position: float, seconds: float) -> str:
 
 
 def loading(state: AppState, cells: int = 20) -> str:
-    """What is being loaded, how far, and for how long if that is long."""
+    """Return what is being loaded, how far, and for how long if that is long."""
     waited = state.loading_seconds
     return progress(state.loading, cells) + f" · {waited:.0f} s" * (waited >= SLOW_SECONDS)
 

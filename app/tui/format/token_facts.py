@@ -174,7 +174,7 @@ class TokenFacts:
 
 
 def facts_of(lane: LaneState, token: TokenEvent) -> TokenFacts | None:
-    """The facts about a token; None if it is not in the lane's last answer."""
+    """Return the facts about a token; None if it is not in the lane's last answer."""
     if token.fate is TokenFate.FIRST:
         return TokenFacts(lane, token, lane.first) if lane.first else None
     if not 0 <= token.round < len(lane.round_events):
@@ -183,8 +183,8 @@ def facts_of(lane: LaneState, token: TokenEvent) -> TokenFacts | None:
 
 
 def facts_here(lane: LaneState) -> TokenFacts | None:
-    """The facts about the token under the cursor, or else about the last token of the round shown
-    in the panels."""
+    """Return the facts about the token under the cursor, or else about the last token of the round
+    shown in the panels."""
     if lane.cursor is not None:
         return facts_of(lane, lane.cursor)
     if event := lane.round_event_here:

@@ -103,7 +103,7 @@ STEPS = (
 
 
 def best_turn(turns: list[RecordedTurn]) -> RecordedTurn:
-    """The longest turn with a rejection, else the longest."""
+    """Return the longest turn with a rejection, else the longest."""
 
     def worth(turn: RecordedTurn) -> tuple[bool, int]:
         lanes = turn.lanes.values()
@@ -114,7 +114,7 @@ def best_turn(turns: list[RecordedTurn]) -> RecordedTurn:
 
 
 def rejected_round(lane: LaneRecord) -> int | None:
-    """The first round with a draft that was tested and rejected."""
+    """Return the first round with a draft that was tested and rejected."""
     for step in lane.steps:
         if any(token.fate is TokenFate.REJECTED and token.text for token in step.tokens):
             return step.round.index

@@ -54,7 +54,7 @@ _ANSWER = TypeAdapter(_Answer)
 
 
 def view(out: Path, entries: Sequence[Mapping[str, Any]], columns: int, now: float) -> Group:
-    """The progress, losses and evaluations, as of the time `now`."""
+    """Return the progress, losses and evaluations, as of the time `now`."""
     last, width = entries[-1], min(columns // 3, _WIDTH)  # beside what they say in figures
     step, steps = last["step"], last["steps"]
     learned = [entry for entry in entries if "loss" in entry]
@@ -84,8 +84,8 @@ def view(out: Path, entries: Sequence[Mapping[str, Any]], columns: int, now: flo
 
 
 def answer_view(out: Path, columns: int, mode: RenderMode) -> Group:
-    """The answer to one prompt at the last evaluation with its drafted tokens marked, and their
-    share at every evaluation. Rejected drafts of new heads would hide the text: they are left
+    """Return the answer to one prompt at the last evaluation with its drafted tokens marked, and
+    their share at every evaluation. Rejected drafts of new heads would hide the text: they are left
     out."""
     answers = []
     with suppress(OSError):  # no evaluation yet, or it is done and this is removed
@@ -117,8 +117,8 @@ def _drafted(answer: _Answer) -> float:
 
 
 def sparkline(values: Sequence[float], width: int = _WIDTH) -> str:
-    """The values as bars, scaled between lowest and highest; neighbours are averaged to fit. A
-    training may diverge: × is no number."""
+    """Return the values as bars, scaled between lowest and highest; neighbours are averaged to fit.
+    A training may diverge: × is no number."""
     size = -(-len(values) // max(width, 1)) or 1
     parts = [values[i : i + size] for i in range(0, len(values), size)]
     means = [sum(part) / len(part) for part in parts]
@@ -132,7 +132,8 @@ def sparkline(values: Sequence[float], width: int = _WIDTH) -> str:
 
 
 def newest_reports(out: Path) -> list[dict[str, Any]]:
-    """The reports of the training, or of its last stage. Raises InputError if there are none."""
+    """Return the reports of the training, or of its last stage. Raises InputError if there are
+    none."""
     log = _newest_log(out, "training/**")
     with suppress(OSError):  # it is done, and its log has just been removed
         if log and (entries := training_log(log.parent)):
@@ -161,7 +162,7 @@ def _left(entries: Sequence[Mapping[str, Any]], now: float) -> str:
 
 
 def newest_training(folder: Path) -> Path | None:
-    """The `--out` in this folder whose training reported last."""
+    """Return the `--out` in this folder whose training reported last."""
     log = _newest_log(folder, "*/training/**")
     return folder / log.relative_to(folder).parts[0] if log else None
 

@@ -51,8 +51,8 @@ def tree_lines(
     heads: bool = False,
     tight: bool = False,
 ) -> list[TreeLine]:
-    """The lines of a round's tree. `model`: the name of the verifying model. `heads`: each level
-    was guessed by a head of its own. `tight`: one column per level instead of two."""
+    """Return the lines of a round's tree. `model`: the name of the verifying model. `heads`: each
+    level was guessed by a head of its own. `tight`: one column per level instead of two."""
     return list(_Writer(record, texts, model, heads, tight).lines())
 
 
@@ -130,7 +130,7 @@ class _Writer:
 
 
 def explain_fate(record: Round, texts: Mapping[int, str], node: int) -> str:
-    """Why a node of the round's tree was accepted, rejected or never tested."""
+    """Return why a node of the round's tree was accepted, rejected or never tested."""
     parent, accepted = record.parents[node], (0, *record.accepted)
     match record.fate(node):
         case TokenFate.ACCEPTED:

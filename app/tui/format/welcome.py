@@ -20,7 +20,7 @@ AND_MORE = " and more"
 
 
 def welcome(state: AppState) -> list[str]:
-    """An introduction, the topics of the demo, and for a newcomer how to begin."""
+    """Return an introduction, the topics of the demo, and for a newcomer how to begin."""
     lines = [*(OF_SERVERS if state.servers_only else INTRODUCTION)]
     if topics := topics_of_demo(state):
         lines.append(f"The demo is a tiny model that knows a little of {topics}.")
@@ -32,7 +32,7 @@ def welcome(state: AppState) -> list[str]:
 
 
 def topics_of_demo(state: AppState) -> str:
-    """The topics of the demo; empty for other models."""
+    """Return the topics of the demo; empty for other models."""
     if state.loaded is None or not is_demo(state.loaded.source):
         return ""
     topics = demo_topics()

@@ -213,7 +213,7 @@ def run_keys(state: AppState) -> list[Binding]:
 
 
 def allowed(state: AppState, action: str) -> bool:
-    """Whether an action is available; lists of keys leave the others out."""
+    """Return whether an action is available; lists of keys leave the others out."""
     return not state.replay or action.partition("(")[0] not in NOT_IN_REPLAY
 
 
@@ -299,8 +299,8 @@ def key_bar_state(state: AppState, here: KeyContext) -> BarState:
 
 
 def leave_name(state: AppState, here: KeyContext) -> str | None:
-    """What the key that leaves does here, in a word or two; None if it has no other name than
-    always."""
+    """Return what the key that leaves does here, in a word or two; None if it has no other name
+    than always."""
     answering = state.running or state.slow_motion
     if state.queued:
         return "Take back"

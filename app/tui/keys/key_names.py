@@ -24,7 +24,7 @@ WORDS = {"escape": "Esc", "enter": "Enter", "backspace": "Backspace"}
 
 
 def apply_keymap(bindings: Iterable[BindingType], keymap: Mapping[str, str]) -> list[Binding]:
-    """One binding for each key, after the user's keymap has been applied."""
+    """Return one binding for each key, after the user's keymap has been applied."""
     return [
         each
         for binding in bindings
@@ -38,18 +38,18 @@ def _with_keys(binding: Binding, keymap: Mapping[str, str]) -> Binding:
 
 
 def active_bindings(app: App[Any], bindings: Iterable[BindingType]) -> list[Binding]:
-    """The bindings with this app's keymap applied."""
+    """Return the bindings with this app's keymap applied."""
     return apply_keymap(bindings, keymap_of(app))
 
 
 def first_key(widget: Widget, action: str) -> str:
-    """The label of the first key of one of the widget's own actions."""
+    """Return the label of the first key of one of the widget's own actions."""
     bindings = active_bindings(widget.app, widget.BINDINGS)
     return next(key_label(each.key) for each in bindings if each.action == action)
 
 
 def key_labels(keymap: Mapping[str, str]) -> dict[str, str]:
-    """The label of each action's first key, by the binding's id."""
+    """Return the label of each action's first key, by the binding's id."""
     bindings = [*RUN_KEYS, *VIEW_KEYS, *APP_KEYS, *PROMPT_KEYS, *CURSOR_KEYS, *SEARCH_KEYS]
     return {str(each.id): key_label(each.key) for each in reversed(apply_keymap(bindings, keymap))}
 
@@ -67,7 +67,7 @@ def compact_keys(keys: Iterable[str]) -> str:
 
 
 def key_label(key: str) -> str:
-    """A key as people write it: Esc, F2, Ctrl+Q, [."""
+    """Return a key as people write it: Esc, F2, Ctrl+Q, [."""
     *modifiers, base = key.split("+")
     name = format_key(base)
     if base in WORDS or len(name) > 1:

@@ -32,7 +32,7 @@ SIZES = (40, 12), (400, 200)
 
 
 def recording_driver(record: Callable[[str], None]) -> type[HeadlessDriver]:
-    """A driver that passes on all output instead of writing to a terminal."""
+    """Return a driver that passes on all output instead of writing to a terminal."""
 
     class RecordingDriver(HeadlessDriver):
         @property
@@ -85,7 +85,7 @@ def write_cast(recording: Recording, path: Path, size: tuple[int, int], speed: f
 async def render_frames(
     recording: Recording, size: tuple[int, int], speed: float
 ) -> list[tuple[float, str]]:
-    """The terminal output, each part with its time in seconds."""
+    """Return the terminal output, each part with its time in seconds."""
     now = 0.0
     app = ReplayApp(recording, Startup(clock=lambda: now), timed=False)
     drawn: list[tuple[float, str]] = []

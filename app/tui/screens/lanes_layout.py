@@ -133,7 +133,7 @@ class LanesLayout(Screen[None]):
         super().set_focus(widget, scroll_visible, from_app_focus)
 
     def consumes(self, key: str, character: str | None) -> bool:
-        """Whether a key in a pane or slider is written into the prompt."""
+        """Return whether a key in a pane or slider is written into the prompt."""
         return self.writing and self.prompt.check_consume_key(key, character)
 
     def type(self, text: str) -> None:

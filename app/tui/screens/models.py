@@ -71,7 +71,7 @@ class Folders(Suggester):
 
 
 def subfolders(folder: str) -> list[str]:
-    """The names of the folders in `folder`, given as typed; "" is the current one."""
+    """Return the names of the folders in `folder`, given as typed; "" is the current one."""
     try:
         with os.scandir(os.path.expanduser(folder) or ".") as inside:
             return sorted(each.name for each in inside if each.is_dir())
@@ -327,7 +327,7 @@ def entry_line(
 
 
 def drafter_lines(options: ModelOptions) -> Content:
-    """A line for each lane that needs more than the target."""
+    """Return a line for each lane that needs more than the target."""
     lines = [Content.styled("What drafts for it:", "$quiet")]
     for part in drafter_status(options):
         name = f"{part.strategy:<7}"
@@ -339,7 +339,7 @@ def drafter_lines(options: ModelOptions) -> Content:
 
 
 def part_lines(name: str, state: FamilyState | None) -> Content:
-    """A line for each part of a public family."""
+    """Return a line for each part of a public family."""
     lines = [Content.styled("Its parts, ✓ if they are here:", "$quiet")]
     for role, part in PUBLIC_FAMILIES[name].parts.items():
         line = f"{role:<7} {part.source}  {format_bytes(part.size)}  {part.licence}"

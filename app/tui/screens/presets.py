@@ -107,7 +107,7 @@ class PresetsScreen(SavedList[str, tuple[str, dict[str, Any]]]):
 
 
 def preset_summary(values: Mapping[str, Any]) -> str:
-    """The temperature, and all settings that differ from their defaults."""
+    """Return the temperature, and all settings that differ from their defaults."""
     defaults = flat(Params())
     parts = [
         f"{spec.label} {spec.scale.text(values[spec.name])}"

@@ -79,7 +79,7 @@ class SavedList(Dialog[Result | None], Generic[Item, Result]):
         raise NotImplementedError
 
     def is_own(self, entry: Item) -> bool:
-        """Whether an entry can be renamed and deleted."""
+        """Return whether an entry can be renamed and deleted."""
         return True
 
     def require_own(self, entry: Item) -> None:

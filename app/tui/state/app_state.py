@@ -255,8 +255,8 @@ class AppState:
             lane.round_index = None if newest else index
 
     def place(self, name: str) -> int | None:
-        """The rank of a finished lane by its own decoding time, from 0; once all are done, by
-        speedup, which is of the time in which both ran. None if it is not finished, if a running
+        """Return the rank of a finished lane by its own decoding time, from 0; once all are done,
+        by speedup, which is of the time in which both ran. None if it is not finished, if a running
         lane may still be faster, for lanes with another model, if no lane had more to do than to
         read the prompt, and where tokens are drawn: who is done first may only have said less."""
         racing = (Phase.WAITING, Phase.RUNNING, Phase.DONE)
@@ -296,7 +296,7 @@ class AppState:
         )
 
     def to_continue(self) -> Continue:
-        """The request to go on with the answers that were stopped."""
+        """Return the request to go on with the answers that were stopped."""
         assert self.started is not None
         answers = {
             name: lane.answer_so_far(lane.first)
@@ -308,7 +308,8 @@ class AppState:
         return Continue(self.started.prompt_ids, self.stopped, answers, self.started.seed)
 
     def missing_probabilities(self) -> list[ComputeProbabilities]:
-        """The requests for probabilities that the last answers lack, without those already sent."""
+        """Return the requests for probabilities that the last answers lack, without those already
+        sent."""
         if not (self.can_compute and self.started) or self.busy or self.slow_motion:
             return []
         asked = []
@@ -334,7 +335,7 @@ class AppState:
         return self.started.schedule if self.started else self.schedule
 
     def label(self, name: str) -> str:
-        """A lane's name in sentences: its number and title."""
+        """Return a lane's name in sentences: its number and title."""
         number = list(self.lanes).index(name) + 1
         return f"{number} {self.lanes[name].info.title}"
 

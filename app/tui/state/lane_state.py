@@ -142,12 +142,12 @@ class LaneState:
         self.info = replace(self.info, overrides=overrides)
 
     def effective_params(self, params: Params) -> Params:
-        """The run's settings with the lane's overrides."""
+        """Return the run's settings with the lane's overrides."""
         return with_settings(params, self.info.overrides)
 
     def gamma(self, effective: Params) -> Gamma:
-        """The gamma that the lane's `effective` settings give, limited by the depth of a static
-        tree; None for a strategy that does not draft."""
+        """Return the gamma that the lane's `effective` settings give, limited by the depth of a
+        static tree; None for a strategy that does not draft."""
         if not self.info.default_gamma:
             return None
         if effective.gamma is None:
@@ -173,7 +173,8 @@ class LaneState:
         return min(gamma, deepest) if self.strategy.one_pass else gamma
 
     def usual_gamma(self, params: Params) -> int:
-        """The gamma in force as a number; for "auto" the most frequent one of the newest rounds."""
+        """Return the gamma in force as a number; for "auto" the most frequent one of the newest
+        rounds."""
         gamma = self.gamma(self.effective_params(params))
         if gamma != "auto":
             return gamma or 0
@@ -185,8 +186,8 @@ class LaneState:
         return self._reachable(max(newest, key=newest.count, default=self.info.default_gamma))
 
     def settings_of_rounds(self, ignored: Collection[str] = ()) -> Settings | None:
-        """The settings that acted on the lane in its last run, without the `ignored` ones. None if
-        they changed during the run."""
+        """Return the settings that acted on the lane in its last run, without the `ignored` ones.
+        None if they changed during the run."""
         names = [name for name in self.strategy.settings if name not in ignored]
         used: set[Settings] = set()
         for params, tree in self.used:

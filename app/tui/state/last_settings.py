@@ -12,9 +12,9 @@ from decoding.params import Params, flat
 def last_settings(
     lanes: Collection[LaneState], params: Params
 ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """The run's settings at the end of the last answers, and the overrides of each lane. Rounds
-    have only effective settings: one is a lane's own if it began with another value than most
-    lanes. Where no answer tells, they are `params`."""
+    """Return the run's settings at the end of the last answers, and the overrides of each lane.
+    Rounds have only effective settings: one is a lane's own if it began with another value than
+    most lanes. Where no answer tells, they are `params`."""
     used = [
         (lane, flat(lane.round_events[0].params), flat(lane.round_events[-1].params))
         for lane in lanes

@@ -27,7 +27,7 @@ class Scale:
         return self.stops[min(max(position, 0), self.last)]
 
     def position(self, value: Value) -> int:
-        """The nearest stop; a value from the command line may be between two."""
+        """Return the nearest stop; a value from the command line may be between two."""
         if value in self.stops or not isinstance(value, int | float):
             return self.stops.index(value) if value in self.stops else 0
         above = self._first_above(value)
@@ -37,8 +37,8 @@ class Scale:
         return below if abs(value - low) <= abs(high - value) else above
 
     def beside(self, value: Value, steps: int) -> Value:
-        """The value `steps` stops away. From between two stops the first step leads to the next
-        one; a value beyond an end does not move further away."""
+        """Return the value `steps` stops away. From between two stops the first step leads to the
+        next one; a value beyond an end does not move further away."""
         if value in self.stops or not isinstance(value, int | float):
             return self.value(self.position(value) + steps)
         above = self._first_above(value)
@@ -69,7 +69,7 @@ class Scale:
         return self._numbers[0]
 
     def parse(self, text: str) -> Value:
-        """A typed number; where it is none of the scale, ValueError says what is."""
+        """Return a typed number; where it is none of the scale, ValueError says what is."""
         least, most = self.least, self._numbers[-1]
         try:
             number = float(text)
@@ -82,7 +82,7 @@ class Scale:
         return number if self.decimals else int(number)
 
     def text(self, value: Value) -> str:
-        """The value for display, in full if it is between two stops."""
+        """Return the value for display, in full if it is between two stops."""
         if value in self.names:
             return self.names[value]
         if not isinstance(value, int | float):

@@ -14,7 +14,7 @@ from app.tui.state.session_runs import LaneRun
 
 
 def scores(state: AppState) -> list[LaneScore]:
-    """The scores of all lanes in the last run, in their order."""
+    """Return the scores of all lanes in the last run, in their order."""
     here = {
         number: lane
         for number, lane in enumerate(state.lanes.values(), 1)
@@ -29,7 +29,7 @@ def scores(state: AppState) -> list[LaneScore]:
 
 
 def score_of(state: AppState, number: int, lane: LaneState, runs: Sequence[LaneRun]) -> LaneScore:
-    """A lane's score; its speeds are over `runs`, and over the present one."""
+    """Return a lane's score; its speeds are over `runs`, and over the present one."""
     now = lane.metrics
     counted = [run.metrics for run in runs]
     if now and not (counted and state.runs.has(lane)):
@@ -62,8 +62,8 @@ def score_of(state: AppState, number: int, lane: LaneState, runs: Sequence[LaneR
 
 
 def undrafted_share(lane: LaneState) -> float:
-    """The share of the rounds that drafted nothing because gamma was 0, not for want of a match.
-    The last one does not count: the answer may have had no room for a draft."""
+    """Return the share of the rounds that drafted nothing because gamma was 0, not for want of a
+    match. The last one does not count: the answer may have had no room for a draft."""
     of, rounds = lane.statistics, lane.statistics.rounds - 1
     if rounds < 1:
         return 0.0
@@ -73,8 +73,8 @@ def undrafted_share(lane: LaneState) -> float:
 
 
 def same_text(state: AppState, lane: LaneState) -> bool | None:
-    """Whether the lane said what the autoregressive one did. Drawn answers need not be the same,
-    but may be."""
+    """Return whether the lane said what the autoregressive one did. Drawn answers need not be the
+    same, but may be."""
     if lane.finished is None:
         return None
     known = lane.finished.same_text if lane.strategy.remote else lane.finished.matches_ar
@@ -85,7 +85,7 @@ def same_text(state: AppState, lane: LaneState) -> bool | None:
 
 
 def measured_speeds(state: AppState, lane: LaneState) -> tuple[float | None, float | None]:
-    """The lane's tokens per second, and those of the target alone while both ran."""
+    """Return the lane's tokens per second, and those of the target alone while both ran."""
     runs = () if state.played_again else state.runs.timed_like(lane, state.prompt)
     score = score_of(state, 0, lane, runs)
     speed = score.speed.median if score.speed else None
@@ -93,5 +93,5 @@ def measured_speeds(state: AppState, lane: LaneState) -> tuple[float | None, flo
 
 
 def verdict_of(state: AppState, found: list[LaneScore]) -> Verdict | None:
-    """The verdict on the scores that were `found`."""
+    """Return the verdict on the scores that were `found`."""
     return verdict(found, state.keys.get("run.again", ""))

@@ -61,7 +61,7 @@ class SessionRuns:
             self.all = (*self.all, run_of(lane, lane.metrics, prompt))[-MAX_RUNS:]
 
     def has(self, lane: LaneState) -> bool:
-        """Whether the lane's last run was added."""
+        """Return whether the lane's last run was added."""
         begun = lane.info.name, lane.begun_at
         return bool(self._matching(begun, lambda run: _is_last(run, lane)))
 
@@ -77,7 +77,7 @@ class SessionRuns:
         )
 
     def like(self, lane: LaneState, prompt: PromptKey | None = None) -> tuple[LaneRun, ...]:
-        """The lane's runs with the settings of its last one, for all prompts or one."""
+        """Return the lane's runs with the settings of its last one, for all prompts or one."""
         name, settings = lane.info.name, lane.settings_of_rounds(LENGTH)
         if settings is None:
             return ()
@@ -89,9 +89,9 @@ class SessionRuns:
         )
 
     def timed_like(self, lane: LaneState, prompt: PromptKey | None = None) -> tuple[LaneRun, ...]:
-        """The lane's runs whose speeds can be compared with its last one's. They had the same
-        schedule, because lanes share the machine's time in a race, and were not stopped. Runs that
-        something has disturbed count only if there are no others."""
+        """Return the lane's runs whose speeds can be compared with its last one's. They had the
+        same schedule, because lanes share the machine's time in a race, and were not stopped. Runs
+        that something has disturbed count only if there are no others."""
         runs = tuple(run for run in self._scheduled_like(lane, prompt) if not run.stopped)
         return tuple(run for run in runs if not run.disturbed) or runs
 
@@ -116,11 +116,11 @@ class SessionRuns:
         return tuple(run for run in self.like(lane, prompt) if run.schedule == lane.schedule)
 
     def answers_like(self, lane: LaneState) -> list[LaneRun]:
-        """The newest run of each prompt with the settings of the lane's last one."""
+        """Return the newest run of each prompt with the settings of the lane's last one."""
         return list({run.prompt: run for run in self.like(lane)}.values())
 
     def statistics_before(self, lane: LaneState) -> RoundStatistics:
-        """Of the rounds of all runs before the lane's last one with its settings, with any
+        """Sum up the rounds of all runs before the lane's last one with its settings, with any
         gamma."""
         name, settings = lane.info.name, lane.settings_of_rounds(GAMMA)
         if settings is None:
@@ -130,7 +130,7 @@ class SessionRuns:
         return self._statistics[name, settings].of(_before(lane, runs))
 
     def ends_before(self, lane: LaneState) -> Counter[PathEnd]:
-        """Of the rounds of all runs before the lane's last one with its settings."""
+        """Count the ends of the rounds of all runs before the lane's last one with its settings."""
         runs = self.like(lane)
         if not runs:
             return Counter()

@@ -82,9 +82,9 @@ def is_shown(
     here: LaneState | None = None,
     lead: LaneState | None = None,
 ) -> bool:
-    """Whether to show a slider: EAGLE's while an EAGLE lane leads (`lead`, if it is not the present
-    leader), epsilon and delta while typical acceptance is on, penalties while they are, overridden
-    ones while their lane (`here`) has focus."""
+    """Return whether to show a slider: EAGLE's while an EAGLE lane leads (`lead`, if it is not the
+    present leader), epsilon and delta while typical acceptance is on, penalties while they are,
+    overridden ones while their lane (`here`) has focus."""
     if here and spec.name in here.info.overrides:
         params = here.effective_params(state.params)
         return params.acceptance == "typical" or not spec.setting.of_typical
@@ -97,7 +97,8 @@ def is_shown(
 
 
 def most_shown(state: AppState) -> int:
-    """The sliders of that lane, among those that are on, which shows most when it has the focus."""
+    """Return the sliders of that lane, among those that are on, which shows most when it has the
+    focus."""
     return max(
         (
             sum(is_shown(spec, state, lane, lane) for spec in SLIDERS)
@@ -111,13 +112,13 @@ def most_shown(state: AppState) -> int:
 def describe_overrides(
     lane: LaneState, params: Params, among: Collection[str] = tuple(SETTINGS)
 ) -> str:
-    """The lane's overrides that differ from the run's `params`, optionally only those `among` some
-    settings: gamma 2, temp 0.80."""
+    """Return the lane's overrides that differ from the run's `params`, optionally only those
+    `among` some settings: gamma 2, temp 0.80."""
     return describe_settings({n: v for n, v in lane.info.overrides.items() if n in among}, params)
 
 
 def describe_settings(values: Mapping[str, Any], params: Params) -> str:
-    """Those of the `values` that `params` do not have: gamma 2, temp 0.80."""
+    """Return those of the `values` that `params` do not have: gamma 2, temp 0.80."""
     run = flat(params)
     return list_settings({name: value for name, value in values.items() if value != run[name]})
 
@@ -132,7 +133,7 @@ def list_settings(values: Mapping[str, Any]) -> str:
 
 
 def why_idle(spec: SliderSpec, state: AppState, overriding: LaneState | None = None) -> str | None:
-    """Why a slider has no effect at the moment, None if it has. `overriding`: the lane whose
+    """Return why a slider has no effect at the moment, None if it has. `overriding`: the lane whose
     override it shows, the only one that it acts on."""
 
     def uses(lane: LaneState) -> bool:

@@ -38,7 +38,7 @@ class LogPosition:
     question: str = field(default="", compare=False)
 
     def changed_to(self, after: LogPosition) -> str:
-        """What has happened, for a message."""
+        """Return what has happened, for a message."""
         if after.path is None:
             return "the new conversation"
         return "the last question" if after.turns != self.turns else "the last run"
@@ -82,7 +82,7 @@ class Setup:
         )
 
     def differences(self, other: Setup) -> dict[str, Any]:
-        """The parts of `other` that are not the same here."""
+        """Return the parts of `other` that are not the same here."""
         names = (each.name for each in fields(self))
         return {
             name: getattr(other, name)
@@ -96,7 +96,8 @@ class Setup:
 
 
 def describe(before: Setup, after: Setup, back: bool = False) -> str:
-    """What differs between two setups, for a message: what is done, or is undone (`back`)."""
+    """Return what differs between two setups, for a message: what is done, or is undone
+    (`back`)."""
     if before.log.path != after.log.path and after.log.opened:
         return f"opening “{shortened(after.log.opened, TITLE_CHARACTERS)}”"  # with its settings
     changes = changed_params(before.params, after.params, back)
@@ -118,7 +119,7 @@ def describe(before: Setup, after: Setup, back: bool = False) -> str:
 
 
 def changed_params(before: Params, after: Params, back: bool) -> list[str]:
-    """The settings that have changed, with both values: temp 0.00 → 0.70. If that is undone
+    """Return the settings that have changed, with both values: temp 0.00 → 0.70. If that is undone
     (`back`), with the one that is in force again."""
     old, new = flat(before), flat(after)
     specs = {spec.name: spec for spec in SLIDERS}
@@ -133,7 +134,7 @@ def changed_params(before: Params, after: Params, back: bool) -> list[str]:
 
 
 def changed_lanes(before: Setup, after: Setup) -> list[str]:
-    """What has happened to the lanes, by their numbers on the screen."""
+    """Return what has happened to the lanes, by their numbers on the screen."""
     then, now = ({s.name: (n, s) for n, s in enumerate(x.lanes, 1)} for x in (before, after))
     changes = [f"removing lane {n}" for name, (n, _) in then.items() if name not in now]
     for name, (number, spec) in now.items():
@@ -230,7 +231,7 @@ class UndoStack:
         self._apart = False
 
     def change(self, before: LogPosition, after: LogPosition, now: float) -> Change:
-        """A change of nothing but the conversation."""
+        """Return a change of nothing but the conversation."""
         assert self._present is not None
         present = self._present
         return Change(replace(present, log=before), replace(present, log=after), now, now)
@@ -274,8 +275,8 @@ class UndoStack:
         return self._expected is not None
 
     def peek(self, back: bool) -> tuple[Setup, Setup, str, bool] | None:
-        """The setup now, and after one undo (`back`) or redo, the change in words, and whether it
-        is a turn; None if there is nothing to do."""
+        """Return the setup now, and after one undo (`back`) or redo, the change in words, and
+        whether it is a turn; None if there is nothing to do."""
         steps = self.done if back else self.undone
         if not steps or self._present is None:
             return None

@@ -45,8 +45,8 @@ SCALES: dict[ColorBy, tuple[str, ...]] = {
 
 
 def token_style(color_by: ColorBy, token: TokenEvent, source: Source) -> TokenStyle:
-    """A token's style. Only tokens of the answer are coloured by measures; rejected ones stay
-    dim."""
+    """Return a token's style. Only tokens of the answer are coloured by measures; rejected ones
+    stay dim."""
     if color_by == "fate":
         return FATE_STYLES[token.fate]
     if token.fate.discarded:

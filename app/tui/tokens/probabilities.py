@@ -9,7 +9,7 @@ Source = Prefilled | RoundFinished  # events with tokens
 
 
 def target_p(token: TokenEvent, source: Source) -> tuple[float, float] | None:
-    """The target's probability of a token before and after the sampling settings."""
+    """Return the target's probability of a token before and after the sampling settings."""
     if isinstance(source, Prefilled):
         return source.probs.own_p if source.probs else None
     record, node = source.round, token.node
@@ -19,7 +19,7 @@ def target_p(token: TokenEvent, source: Source) -> tuple[float, float] | None:
 
 
 def entropy(token: TokenEvent, source: Source) -> float | None:
-    """The target's entropy at the token's position: in bits, before sampling settings."""
+    """Return the target's entropy at the token's position: in bits, before sampling settings."""
     if isinstance(source, Prefilled):
         return source.probs.entropy if source.probs else None
     entropies = source.round.entropies

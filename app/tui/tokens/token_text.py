@@ -140,8 +140,8 @@ class TokenText:
                 self.spans[index] = self.spans[index]._replace(source=source)
 
     def rejected_in(self, number: int) -> int | None:
-        """The span of the rejected draft in a round of the last turn, or of the token emitted
-        instead if rejected ones are not shown."""
+        """Return the span of the rejected draft in a round of the last turn, or of the token
+        emitted instead if rejected ones are not shown."""
         found = None
         for index in range(self._begin, len(self.spans)):
             token = self.spans[index].token
@@ -178,8 +178,8 @@ class TokenText:
     # Tokens and offsets
 
     def kept_text(self) -> tuple[str, list[int]]:
-        """All that is shown but rejected drafts, glyphs and marks, which may be within a word; and
-        the offset of each of its characters."""
+        """Return all that is shown but rejected drafts, glyphs and marks, which may be within a
+        word; and the offset of each of its characters."""
         text, offsets = list[str](), list[int]()
         for index in range(len(self.wrapper)):
             line = self.wrapper[index]
@@ -196,15 +196,15 @@ class TokenText:
         return next(reversed(self._turns.values()), 0)
 
     def is_shown(self, index: int) -> bool:
-        """Whether span number `index` is a token of the last turn that is shown."""
+        """Return whether span number `index` is a token of the last turn that is shown."""
         if not self._begin <= index < len(self.spans):
             return False
         span = self.spans[index]
         return span.token is not None and not self._hides(span) and not self._folded(index)
 
     def next_token(self, index: int, step: int) -> int | None:
-        """The nearest token of the last turn after span `index`, or before it: `step` is 1 or
-        -1."""
+        """Return the nearest token of the last turn after span `index`, or before it: `step` is 1
+        or -1."""
         if step > 0:
             indices = range(max(index + 1, self._begin), len(self.spans))
         else:
@@ -212,13 +212,13 @@ class TokenText:
         return next((each for each in indices if self.is_shown(each)), None)
 
     def index_of(self, token: TokenEvent) -> int | None:
-        """The span of a token of the last turn, if it is shown."""
+        """Return the span of a token of the last turn, if it is shown."""
         indices = range(len(self.spans) - 1, self._begin - 1, -1)
         found = next((each for each in indices if self.spans[each].token is token), None)
         return found if found is not None and self.is_shown(found) else None
 
     def first_of_round(self, number: int) -> int | None:
-        """The first token of a round of the last turn that is shown."""
+        """Return the first token of a round of the last turn that is shown."""
         for index in range(self._begin, len(self.spans)):
             token = self.spans[index].token
             if token is not None and token.round == number and self.is_shown(index):
@@ -226,11 +226,11 @@ class TokenText:
         return None
 
     def range_of(self, index: int) -> tuple[int, int]:
-        """The offset of a span's first character, and the one after its last."""
+        """Return the offset of a span's first character, and the one after its last."""
         return self._ranges[index]
 
     def span_at(self, offset: int) -> int | None:
-        """The span that has character number `offset`."""
+        """Return the span that has character number `offset`."""
         index = bisect_right(self._ranges, offset, key=itemgetter(0)) - 1
         return index if index >= 0 and offset < self._ranges[index][1] else None
 

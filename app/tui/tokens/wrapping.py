@@ -96,7 +96,7 @@ class Wrapper:
         return Line(merged(self._open), self._cells, False, self._start)
 
     def line_at(self, offset: int) -> int:
-        """The line that has character number `offset`."""
+        """Return the line that has character number `offset`."""
         if offset >= self._start:
             return len(self.closed)
         return bisect_right(self.closed, offset, key=attrgetter("start")) - 1

@@ -34,7 +34,7 @@ class ClickableRow(Widget):
             self.refresh()
 
     def labels(self, width: int) -> list[Label]:
-        """The labels that fit into `width` cells."""
+        """Return the labels that fit into `width` cells."""
         ends = accumulate(label.content.cell_length for label in self._labels)
         return [label for label, end in zip(self._labels, ends, strict=True) if end <= width]
 

@@ -102,8 +102,8 @@ def too_early(state: AppState, lane: LaneState) -> str:
 
 
 def forecast_for_lane(state: AppState, lane: LaneState) -> Forecast | None:
-    """The forecast for the lane's last answer, from all rounds of the session with its settings and
-    from the target's passes in other lanes. It agrees with the scoreboard's speeds."""
+    """Return the forecast for the lane's last answer, from all rounds of the session with its
+    settings and from the target's passes in other lanes. It agrees with the scoreboard's speeds."""
     if not lane.info.default_gamma:
         return None
     others = [each for each in state.lanes.values() if each.strategy.on_target]
@@ -127,15 +127,15 @@ def forecast_for_lane(state: AppState, lane: LaneState) -> Forecast | None:
 
 
 def forecast_after_run(state: AppState) -> bool:
-    """Whether any lane has a forecast, now that none is running."""
+    """Return whether any lane has a forecast, now that none is running."""
     lanes = () if state.running else state.lanes.values()
     return any(forecast_for_lane(state, lane) is not None for lane in lanes)
 
 
 def forecast_line(found: Forecast, alpha: float | None, width: int, lane: int = 0) -> Content:
-    """The forecast in at most `width` cells; where a gamma can be clicked, it is the meta data of
-    the style. `alpha`: the acceptance rate of the lane with the number `lane`, which is not named
-    without one."""
+    """Return the forecast in at most `width` cells; where a gamma can be clicked, it is the meta
+    data of the style. `alpha`: the acceptance rate of the lane with the number `lane`, which is not
+    named without one."""
     best, now, seen, guess = found.best_seen, found.gamma, found.seen, found.best
     ahead = found.now > found.speeds[best]  # by too few rounds to call it the best
     each = -(-len(found.speeds) // COLUMNS)  # gammas that share a column
@@ -183,13 +183,13 @@ def clickable(text: str, style: str, gamma: int) -> Content:
 
 
 def fastest(speeds: tuple[float, ...], each: int) -> list[int]:
-    """The gamma with the highest speed in every block of `each`."""
+    """Return the gamma with the highest speed in every block of `each`."""
     blocks = (range(len(speeds))[at : at + each] for at in range(0, len(speeds), each))
     return [max(block, key=speeds.__getitem__) for block in blocks]
 
 
 def error(found: Forecast, gamma: int) -> str:
-    """Two standard errors, if known; "?" if the costs behind the speed are doubtful."""
+    """Return two standard errors, if known; "?" if the costs behind the speed are doubtful."""
     if found.doubtful and gamma not in (0, found.gamma):
         return "?"
     if gamma >= len(found.errors):

@@ -30,7 +30,7 @@ GONE = 0  # the number of a pane whose lane was removed, until it is unmounted
 
 
 def grid_rows(count: int, width: int) -> int:
-    """The number of rows of panes, with as many side by side as fit."""
+    """Return the number of rows of panes, with as many side by side as fit."""
     return -(-count // max(2, width // COMFORTABLE_COLUMNS))
 
 
@@ -90,7 +90,7 @@ class LaneGrid(Container):
         return next((pane for pane in self.panes if pane.number == number), None)
 
     def lane_of(self, view: TokenView) -> str | None:
-        """None for a pane that is being removed: its last messages come later."""
+        """Return None for a pane that is being removed: its last messages come later."""
         return next((pane.name_of_lane for pane in self.panes if pane.view is view), None)
 
     def pane_of(self, lane: str) -> LanePane:

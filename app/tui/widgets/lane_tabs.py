@@ -42,8 +42,9 @@ class LaneTabs(ClickableRow):
         self.set_labels(self._forms[0])
 
     def labels(self, width: int) -> list[Label]:
-        """The longest form that fits: names and speeds; then only the current tab's name; names
-        without speeds; only the current tab's name, with marks; the others as bare numbers."""
+        """Return the longest form that fits: names and speeds; then only the current tab's name;
+        names without speeds; only the current tab's name, with marks; the others as bare
+        numbers."""
         for form in self._forms:
             if sum(label.content.cell_length for label in form) <= width:
                 return form

@@ -71,11 +71,11 @@ class Panel(Vertical):
 
 
 def title_of(panel: str, lane: str) -> list[Part]:
-    """The beginning of a title: what is shown, and of which lane."""
+    """Return the beginning of a title: what is shown, and of which lane."""
     return [Part(f"{panel} ·", "bold $primary", 1), Part(lane, "bold $foreground")]
 
 
 def rows_of(scroll: Widget) -> int:
-    """The number of rows of its contents."""
+    """Return the number of rows of its contents."""
     children = (child for child in scroll.children if child.display)
     return max((child.virtual_region_with_margin.bottom for child in children), default=0)

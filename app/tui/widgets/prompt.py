@@ -208,8 +208,8 @@ class Prompt(TextArea):
         return more
 
     def asked(self, event: Submitted) -> str:
-        """What was submitted, without questions that still stood before it and are taken by now,
-        as in a burst. What was typed since may stand behind it."""
+        """Return what was submitted, without questions that still stood before it and are taken by
+        now, as in a burst. What was typed since may stand behind it."""
         text = event.text
         for each in self._taken[event.taken :]:
             text = text.removeprefix(each).lstrip()

@@ -114,7 +114,7 @@ class Scoreboard(Panel):
             self.post_message(self.LaneClicked(found[row].number))
 
     def sentences(self, state: AppState) -> list[str]:
-        """Its sentences."""
+        """Return its sentences."""
         found = scores(state)
         verdict, why = verdict_of(state, found), self._why(state, found)
         return [*([verdict.text] if verdict else []), *([why] if why else [])]
@@ -142,7 +142,7 @@ class Scoreboard(Panel):
 
 
 def places_of(state: AppState, found: list[LaneScore]) -> dict[int, int]:
-    """The lanes' ranks by number, from 0; at the end by all runs that count."""
+    """Return the lanes' ranks by number, from 0; at the end by all runs that count."""
     ranks = ((number, state.place(name)) for number, name in enumerate(state.lanes, 1))
     places = {number: place for number, place in ranks if place is not None}
     if all(each.done for each in found):
@@ -154,8 +154,8 @@ def places_of(state: AppState, found: list[LaneScore]) -> dict[int, int]:
 
 
 def suggestion(found: Forecast, slow: LaneScore) -> Suggestion | None:
-    """The best gamma among those that were tried, if it is surely enough of a gain over what was
-    measured and its cost is not in doubt."""
+    """Return the best gamma among those that were tried, if it is surely enough of a gain over what
+    was measured and its cost is not in doubt."""
     gamma = found.best_seen
     if found.doubtful and gamma:
         return None
@@ -184,8 +184,9 @@ def scoreboard_lines(
 
 
 def session_parts(state: AppState, width: int) -> list[Part]:
-    """The speedups over all prompts of the session; none after a single run. In little room without
-    their ranges, or with the lanes' numbers for their titles, so that every lane is there."""
+    """Return the speedups over all prompts of the session; none after a single run. In little room
+    without their ranges, or with the lanes' numbers for their titles, so that every lane is
+    there."""
     known: list[tuple[str, str, Spread]] = []
     for number, lane in enumerate(state.lanes.values(), 1):
         runs = state.runs.timed_like(lane)

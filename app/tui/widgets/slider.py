@@ -112,9 +112,9 @@ class Slider(Widget, can_focus=True):
             event.prevent_default()
 
     def consume(self, event: events.Key) -> bool:
-        """Whether the key is a part of a number. A digit or a minus sign starts one; a comma is a
-        decimal point. It is written with the letter after it where text is, as are keys after that
-        letter in a burst."""
+        """Return whether the key is a part of a number. A digit or a minus sign starts one; a comma
+        is a decimal point. It is written with the letter after it where text is, as are keys after
+        that letter in a burst."""
         typed = self.typed or ""
         bare, number = self.typed is None, "" if self._refused else typed
         here = self.screen.focused is self  # `has_focus` follows later

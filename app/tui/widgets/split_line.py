@@ -135,7 +135,7 @@ def fitting(
 
 
 def joined(parts: Sequence[Part]) -> Content:
-    """The parts with a space around each."""
+    """Return the parts with a space around each."""
     if not parts:
         return Content("")
     spaced: list[Content] = [Content(" ")]

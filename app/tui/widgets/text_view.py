@@ -182,7 +182,7 @@ class TextView(ScrollView, can_focus=True):
         return self._hit + 1, count
 
     def missing(self, words: str) -> bool:
-        """Whether it was searched for these words and has none of them."""
+        """Return whether it was searched for these words and has none of them."""
         return bool(words) and words == self.searched and not self._hits
 
     def show_lines(self, first: int, last: int) -> None:
@@ -240,11 +240,11 @@ class TextView(ScrollView, can_focus=True):
         return strip
 
     def special(self, index: int) -> bool:
-        """Whether a line must not be cached, because it has a selection or the like."""
+        """Return whether a line must not be cached, because it has a selection or the like."""
         return self.text_selection is not None or bool(self._hits)
 
     def decorated(self, runs: Runs, index: int, line: Line) -> Runs:
-        """The runs of line `index` with highlights for hits, selection and cursor."""
+        """Return the runs of line `index` with highlights for hits, selection and cursor."""
         end = line.start + len(line.text)
         for number, (first, last) in enumerate(self._hits):
             if first < end and last > line.start:
@@ -279,7 +279,7 @@ class TextView(ScrollView, can_focus=True):
         self.refresh()
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """The selected text, without the breaks of wrapped lines."""
+        """Return the selected text, without the breaks of wrapped lines."""
         parts: list[str] = []
         for index in range(len(self.body.wrapper)):
             if (span := selection.get_span(index)) is None:

@@ -110,7 +110,7 @@ class TokenPanel(Panel):
 
 
 def fact_texts(facts: TokenFacts) -> dict[str, str | None]:
-    """The texts of the rows, by name."""
+    """Return the texts of the rows, by name."""
     return {
         "proposed by": facts.who,
         "fate": facts.fate,
@@ -139,8 +139,8 @@ def entropy_row(facts: TokenFacts) -> str | None:
 
 
 def likely_lines(facts: TokenFacts) -> Iterator[Content]:
-    """The model's likeliest tokens with their ranks: ✓ is the emitted one, ✗ the one under the
-    cursor if different. The bars show the sampled distribution; at temperature 0, where it is a
+    """Yield the model's likeliest tokens with their ranks: ✓ is the emitted one, ✗ the one under
+    the cursor if different. The bars show the sampled distribution; at temperature 0, where it is a
     single token, the model's own probabilities."""
     sampled = any(0.0 < p < 1.0 for _, _, p in facts.top)
     head = f"  {'likeliest here':<{NAME_CELLS + BAR_CELLS}} {'p':>{P_CELLS}} {'before':>6}"

@@ -15,7 +15,7 @@ from typing import Any, TextIO
 import pytest
 import typer
 
-from app.cli.main import cli
+from app.cli.commands import cli
 from tests.conftest import FamilyFolders, Specchat
 
 ROOT = Path(__file__).parents[3]

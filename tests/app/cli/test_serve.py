@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import re
 import shutil
@@ -65,12 +66,16 @@ def test_only_its_own_pages_may_connect(
     assert server._is_ours(make_mocked_request("GET", "/ws", headers)) is ours
 
 
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
 @pytest.fixture
 def server(family_folders: FamilyFolders) -> Iterator[str]:
     """The address of a server with the screen."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     process = subprocess.Popen(
         [sys.executable, "-m", "app", "serve", "--host", "127.0.0.1", "--port", str(port),
          "--target", family_folders.target, "--strategies", "ar", "--no-keep"],
@@ -174,3 +179,22 @@ def test_a_port_that_is_taken(specchat: Specchat) -> None:
         port = str(taken.getsockname()[1])
         done = specchat("serve", "--host", "127.0.0.1", "--port", port)
     assert done.returncode == 2 and f"can't serve on 127.0.0.1:{port}" in done.stderr
+
+
+def test_what_fails_later_is_not_put_down_to_the_address(
+    specchat: Specchat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(server: ScreenServer) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "/tmp/page")
+
+    monkeypatch.setattr(ScreenServer, "serve", full)
+    done = specchat("serve", "--host", "127.0.0.1", "--port", str(free_port()))
+    assert done.returncode == 1
+    assert done.stderr == "specchat: /tmp/page: No space left on device\n"
+
+
+@pytest.mark.parametrize("host", ["no.such.host.invalid", "a..b", "192.0.2.1"])
+def test_hosts_that_are_not_this_machine(host: str, specchat: Specchat) -> None:
+    done = specchat("serve", "--host", host, "--port", str(free_port()))
+    assert done.returncode == 2 and f"can't serve on {host}" in done.stderr
+    assert done.stderr.count("\n") == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import typer
 
-from app.cli.main import cli
+from app.cli.commands import cli
 from app.cli.suggestions import SYNONYMS, meant_by
 
 COMMAND = typer.main.get_command(cli)

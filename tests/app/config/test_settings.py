@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.main import _SHARED
+from app.cli.commands.shared_options import SHARED
 from app.cli.screen_settings import keymap_of, last_theme, settings_from, theme_of
 from app.config import settings as module
 from app.config.families import PUBLIC_FAMILIES
 from app.config.overrides import parse_strategies
 from app.config.settings import Settings, load_settings
-from app.history.store import THEME, Store
+from app.history.next_start import THEME
+from app.history.store import Store
 from app.strategies.lane_spec import LaneSpec
 from decoding.errors import InputError
 
@@ -52,7 +53,7 @@ def test_a_family_that_is_given_leaves_out_the_models_of_file_and_environment(
 
 
 def test_every_shared_option_but_the_preset_is_a_setting() -> None:
-    assert {option.name for option in _SHARED} - Settings.model_fields.keys() == {"preset"}
+    assert {option.name for option in SHARED} - Settings.model_fields.keys() == {"preset"}
 
 
 def test_what_is_wrong_is_named_with_its_source(
@@ -158,12 +159,12 @@ def test_a_target_that_is_nowhere_stops_the_screen_before_anything_begins(
 def test_the_theme_is_the_one_last_chosen_unless_one_is_set(config: Path, tmp_path: Path) -> None:
     store = Store(tmp_path / "kept")
     assert last_theme(load_settings({}), store) == "specchat-dark"
-    store.remember(THEME, "specchat-light")
+    store.next_start.remember(THEME, "specchat-light")
     assert last_theme(load_settings({}), store) == "specchat-light"
     assert last_theme(load_settings({"theme": "nord"}), store) == "nord"
-    store.remember(THEME, "of another version")
+    store.next_start.remember(THEME, "of another version")
     assert last_theme(load_settings({}), store) == "specchat-dark"
-    store.remember(THEME, "specchat-light")
+    store.next_start.remember(THEME, "specchat-light")
     config.write_text("theme = 'nord'\n")
     assert last_theme(load_settings({}), store) == "nord"
 

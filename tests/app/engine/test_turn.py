@@ -24,7 +24,7 @@ from app.models.loaded import LoadedModels
 from app.servers.protocol import Question
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import MEDUSA
-from decoding.errors import out_of_memory
+from decoding.errors import is_out_of_memory
 from decoding.params import Params, SamplingParams
 from decoding.tokenizing.stopping import Stop
 from decoding.trees.draft import Draft
@@ -414,7 +414,7 @@ def test_a_lane_without_memory_for_new_caches_leaves_the_others_alone(
     ],
 )
 def test_what_running_out_of_memory_looks_like(error: Exception, full: bool) -> None:
-    assert out_of_memory(error) == full
+    assert is_out_of_memory(error) == full
 
 
 def test_what_can_not_be_compared_is_no_failure_of_a_lane(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -264,6 +265,66 @@ def test_after_a_failed_write_it_goes_on_in_memory(store: Store, recorder: Recor
     found = recorder.store_of(recorder.path).open(recorder.path)
     assert [list(each.answers) for each in found.turns] == [["ar", "draft:gamma=2"]] * 2
     assert saved.read_bytes() == whole and len(store.entries()) == 1
+
+
+class Gone:
+    """A file on a disk that is gone."""
+
+    def write(self, data: bytes) -> int:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    def close(self) -> None:
+        pass
+
+
+def lose_the_disk(recorder: Recorder, patch: pytest.MonkeyPatch) -> None:
+    def gone(*_: object) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    recorder._file = Gone()  # type: ignore[assignment]
+    patch.setattr(Store, "cut", gone)
+    patch.setattr(Path, "read_bytes", gone)
+
+
+def test_where_the_disk_is_gone_it_goes_on_in_memory_from_this_turn(
+    recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorder.record([LOADED, *turn(0, "Count!", 1.0, 0)])
+    second = turn(1, "And on?", 20.0, 1)
+    recorder.record(second[:4])
+    fewer = LanesChanged(LOADED.lanes[:1])  # the next turn has one lane less
+    with monkeypatch.context() as patch:
+        lose_the_disk(recorder, patch)
+        recorder.record([fewer, *second[4:]])
+    assert recorder.problem and recorder.path
+    store = recorder.store_of(recorder.path)
+    (found,) = store.open(recorder.path).turns
+    assert (found.started.prompt, list(found.answers)) == ("And on?", ["ar", "draft:gamma=2"])
+    begun, *rest, ended = turn(2, "Further!", 40.0, 2)
+    assert isinstance(begun, RunStarted)
+    recorder.record([replace(begun, lanes=("ar",)), *rest[:4], ended])
+    assert [len(each.lanes) for each in store.open(recorder.path).turns] == [2, 1]
+    assert recorder.size == store.size(recorder.path)
+
+
+def test_of_an_answer_that_went_on_where_the_disk_is_gone_nothing_is_left(
+    store: Store, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its beginning was in the file, which another session has written."""
+    recorder.record([LOADED, *turn(0, "Count!", 1.0, 0)])
+    path, size = recorder.path, recorder.size
+    assert path
+    recorder.go_on(path, size)
+    first, *_, last = turn(0, "Count!", 1.0, 0)
+    assert isinstance(first, RunStarted) and isinstance(last, RunFinished)
+    recorder.record([RunContinued(first.run, first.lanes, at=20.0)])
+    with monkeypatch.context() as patch:
+        lose_the_disk(recorder, patch)
+        recorder.record([replace(last, at=30.0)])
+    recorder.record(turn(1, "And on?", 40.0, 1))
+    assert recorder.path
+    (found,) = recorder.store_of(recorder.path).open(recorder.path).turns
+    assert found.started.prompt == "And on?"
 
 
 def test_undo_in_a_conversation_with_a_name_where_the_disk_is_full(

@@ -11,7 +11,8 @@ import pytest
 
 from app.engine.events import RunStarted
 from app.history.recorder import Recorder
-from app.history.store import Store, UndoneTurn
+from app.history.store import Store
+from app.history.undone_turns import UndoneTurn
 from tests.support.conversation import SETTINGS, turn
 
 
@@ -75,15 +76,15 @@ def test_turns_that_were_undone_go_with_their_conversation(
     assert recorder.path
     path = recorder.path
     cut = UndoneTurn("a line\n", 2, "And on?")
-    store.keep_undone(path, [cut])
+    store.undone.keep(path, [cut])
     store.rename(path, "Numbers")
-    assert store.undone(path) == [cut] and len(store.entries()) == 1
+    assert store.undone.of(path) == [cut] and len(store.entries()) == 1
     file = path.with_suffix(".undone")
     assert file.stat().st_mode & 0o077 == 0  # it is private
     recorder.record(turn(1, "Something else", 9.0, 1))
-    assert store.undone(path) == []
+    assert store.undone.of(path) == []
     file.write_bytes(b"[broken")
-    assert store.undone(path) == []
+    assert store.undone.of(path) == []
     recorder.close()
     store.delete(path)
     assert not file.exists()
@@ -95,13 +96,13 @@ def test_of_conversations_that_were_undone_whole_the_newest_is_found(
     recorder.record(turn(0, "Count!", 1.0, 0))
     assert recorder.path
     cut = UndoneTurn("a line\n", 1, "Count!")
-    store.keep_undone(recorder.path, [cut])
+    store.undone.keep(recorder.path, [cut])
     latest = recorder.path.rename(store.folder / "9999-3.jsonl")
     removed = recorder.path.with_suffix(".undone").rename(latest.with_suffix(".undone"))
     latest.unlink()  # by hand: the turn before those that were undone is gone
     for name in ("9999-2", "9999-1"):
-        store.keep_undone(store.folder / f"{name}.jsonl", [cut])
-    assert store.undone_whole() == (store.folder / "9999-2.jsonl", [cut])
+        store.undone.keep(store.folder / f"{name}.jsonl", [cut])
+    assert store.undone.newest_whole() == (store.folder / "9999-2.jsonl", [cut])
     assert not removed.exists()
 
 

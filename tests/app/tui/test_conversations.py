@@ -31,11 +31,12 @@ from app.engine.events import (
     LoadFailed,
     RoundFinished,
 )
+from app.history.next_start import THEME, UNSENT
 from app.history.parse_document import read_recording
 from app.history.recorder import LogStore, Recorder
 from app.history.recording import Recording
 from app.history.session_store import SessionStore
-from app.history.store import THEME, UNSENT, Entry, Store
+from app.history.store import Entry, Store
 from app.tui.actions import conversations
 from app.tui.actions.conversations import events_of_lanes
 from app.tui.actions.export import screen_svg
@@ -157,10 +158,10 @@ def test_settings_of_a_damaged_log_are_refused(store: Store, kept: Path) -> None
 async def test_a_chosen_theme_is_kept_for_the_next_time(store: Store) -> None:
     async with opened(store) as stage:
         await stage.press("ctrl+q")
-    assert store.remembered(THEME) == ""  # none was chosen
+    assert store.next_start.remembered(THEME) == ""  # none was chosen
     async with opened(store) as stage:
         await stage.press("escape", "d", "ctrl+q")
-    assert store.remembered(THEME) == "specchat-light"
+    assert store.next_start.remembered(THEME) == "specchat-light"
 
 
 async def test_what_was_not_sent_is_in_the_prompt_the_next_time(store: Store) -> None:
@@ -180,7 +181,7 @@ async def test_what_was_not_sent_is_in_the_prompt_the_next_time(store: Store) ->
 
 
 async def test_a_newcomers_unsent_text_is_no_example(store: Store) -> None:
-    store.keep_unsent(["Unsent"])
+    store.next_start.keep_unsent(["Unsent"])
     async with opened(store, newcomer=True) as stage:
         await stage.until(lambda: stage.app.main.prompt.text == "Unsent")
         await stage.until(lambda: "typing replaces it" not in stage.text)
@@ -196,7 +197,7 @@ async def test_a_question_that_was_sent_and_not_begun_is_in_the_prompt_the_next_
         await stage.press("enter")
         assert stage.engine.asked(Run) and not stage.app.main.prompt.text
         stage.app.exit()
-    assert store.unsent() == ["Why so soon?"]
+    assert store.next_start.unsent() == ["Why so soon?"]
 
 
 async def test_an_error_of_the_app_does_not_lose_what_was_written(store: Store) -> None:
@@ -208,7 +209,7 @@ async def test_an_error_of_the_app_does_not_lose_what_was_written(store: Store) 
             await stage.type("Why so soon?")
             stage.app.call_later(broken)
             await quiet()
-    assert store.unsent() == ["Why so soon?"]
+    assert store.next_start.unsent() == ["Why so soon?"]
 
 
 async def test_questions_that_waited_come_back_one_by_one(store: Store) -> None:
@@ -232,7 +233,7 @@ async def test_questions_that_waited_come_back_one_by_one(store: Store) -> None:
 
 @pytest.mark.parametrize("text", ["not JSON", '{"a": 1}', "[1]"])
 async def test_unsent_questions_that_cannot_be_read_are_none(store: Store, text: str) -> None:
-    store.remember(UNSENT, text)
+    store.next_start.remember(UNSENT, text)
     async with opened(store) as stage:
         await stage.app.workers.wait_for_complete()
         assert not stage.app.main.prompt.text
@@ -241,9 +242,9 @@ async def test_unsent_questions_that_cannot_be_read_are_none(store: Store, text:
 async def test_another_windows_text_that_was_not_sent_stays(store: Store) -> None:
     async with opened(store) as stage:
         await stage.app.workers.wait_for_complete()
-        store.keep_unsent(["of another window"])
+        store.next_start.keep_unsent(["of another window"])
         stage.app.exit()
-    assert store.unsent() == ["of another window"]
+    assert store.next_start.unsent() == ["of another window"]
     assert (store.folder / UNSENT).stat().st_mode & 0o077 == 0
 
 

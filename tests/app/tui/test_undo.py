@@ -626,7 +626,7 @@ async def test_a_setting_undone_before_an_answer_is_no_second_answer_later(store
         assert "Undone: gamma" in stage.text
         await reopen(stage, "ctrl+z")
         stage.app.exit()
-    assert [turn.question for turn in store.undone(entry.path)] == ["And on?"]
+    assert [turn.question for turn in store.undone.of(entry.path)] == ["And on?"]
 
 
 def slow_disk(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
@@ -788,7 +788,7 @@ async def test_another_answer_ends_what_a_later_start_could_redo(store: Store) -
         await stage.tell(*turn(1, "And on?", 20.0, 1))
         (entry,) = store.entries()
         await reopen(stage, "ctrl+z")
-        (undone,) = store.undone(entry.path)
+        (undone,) = store.undone.of(entry.path)
         assert (undone.question, undone.turns) == ("And on?", 2)
         kept = entry.path.with_suffix(".undone").read_bytes()
         await stage.tell(*turn(1, "Something else", 40.0, 1))

@@ -34,11 +34,13 @@ MACHINES = {
 }
 
 
-def play(auto: AutoGamma, machine: Machine, rounds: int) -> tuple[float, list[int]]:
+def play(
+    auto: AutoGamma, machine: Machine, rounds: int, default: int = 4
+) -> tuple[float, list[int]]:
     """Tokens per second, hiccups left out, and the gammas."""
     tokens, seconds, gammas = 0, 0.0, []
     for _ in range(rounds):
-        gammas.append(auto.choose())
+        gammas.append(auto.choose(default))
         record = machine.round(gammas[-1])
         auto.observe(record)
         tokens += len(record.emitted)
@@ -51,7 +53,7 @@ def play(auto: AutoGamma, machine: Machine, rounds: int) -> tuple[float, list[in
 def test_it_is_nearly_as_fast_as_the_best_fixed_gamma(name: str) -> None:
     machine = MACHINES[name].anew()
     best = max(machine.speed(gamma) for gamma in range(MAX_GAMMA + 1))
-    auto = AutoGamma(4)
+    auto = AutoGamma()
     play(auto, machine, 50)
     speed, _ = play(auto, machine, 2000)
     assert speed > 0.95 * best, f"{speed / best:.3f} of what gamma could give"
@@ -59,7 +61,7 @@ def test_it_is_nearly_as_fast_as_the_best_fixed_gamma(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["as dear as the target", "never right"])
 def test_it_stops_drafting_where_that_does_not_pay(name: str) -> None:
-    auto, machine = AutoGamma(4), MACHINES[name].anew()
+    auto, machine = AutoGamma(), MACHINES[name].anew()
     play(auto, machine, 100)
     _, gammas = play(auto, machine, 500)
     assert gammas.count(0) > 400
@@ -68,7 +70,7 @@ def test_it_stops_drafting_where_that_does_not_pay(name: str) -> None:
 
 def test_pauses_and_retries_are_as_long_as_they_are_called(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(AutoGamma, "speeds", lambda auto: [1.0, 0.5])
-    auto, cycle = AutoGamma(4), PAUSE_ROUNDS + RETRY_ROUNDS
+    auto, cycle = AutoGamma(), PAUSE_ROUNDS + RETRY_ROUNDS
     _, gammas = play(auto, MACHINES["never right"].anew(), WARM_UP + 3 * cycle)
     runs = [(drafts, len(list(rounds))) for drafts, rounds in groupby(map(bool, gammas))]
     assert runs[1:] == 3 * [(False, PAUSE_ROUNDS), (True, RETRY_ROUNDS)]
@@ -76,7 +78,7 @@ def test_pauses_and_retries_are_as_long_as_they_are_called(monkeypatch: pytest.M
 
 @pytest.mark.parametrize("early", ["never right", "as dear as the target"])
 def test_it_comes_back_when_drafting_pays_again(early: str) -> None:
-    auto, machine = AutoGamma(4), MACHINES["the demo's"].anew()
+    auto, machine = AutoGamma(), MACHINES["the demo's"].anew()
     play(auto, MACHINES[early].anew(), 300)
     play(auto, machine, 400)
     speed, gammas = play(auto, machine, 400)
@@ -85,7 +87,7 @@ def test_it_comes_back_when_drafting_pays_again(early: str) -> None:
 
 
 def test_drafts_that_are_cheap_again_are_noticed_at_the_first_retry() -> None:
-    auto, dear = AutoGamma(4), MACHINES["as dear as the target"]
+    auto, dear = AutoGamma(), MACHINES["as dear as the target"]
     cheap = dear.anew(level=0.05)
     play(auto, dear.anew(), 300)
     play(auto, cheap, 2 * (PAUSE_ROUNDS + RETRY_ROUNDS))
@@ -102,7 +104,7 @@ def test_longer_drafts_are_not_believed_to_find_as_many_easy_beginnings() -> Non
         rounds = [text.round(gamma) for _ in range(8000)]
         tokens = sum(len(record.emitted) for record in rounds)
         real[gamma] = tokens / sum(record.total_seconds for record in rounds)
-    auto, expected = AutoGamma(4), dict.fromkeys(tried, 0.0)
+    auto, expected = AutoGamma(), dict.fromkeys(tried, 0.0)
     for turn in range(4000):
         auto.observe(text.round(now))
         if turn % 20 == 0 and turn > 200:
@@ -116,7 +118,7 @@ def test_longer_drafts_are_not_believed_to_find_as_many_easy_beginnings() -> Non
 def test_the_first_round_of_an_answer_is_behind_no_other() -> None:
     """Where every answer is one round, longer drafts take nothing from the next ones."""
     text = Text((0.97, 0.3), level=0.2, node=0.03)
-    one, many = AutoGamma(4), AutoGamma(4)
+    one, many = AutoGamma(), AutoGamma()
     for _ in range(500):
         record = text.round(4)
         one.observe(record)
@@ -125,22 +127,22 @@ def test_the_first_round_of_an_answer_is_behind_no_other() -> None:
 
 
 def test_it_looks_beside_the_best_now_and_then() -> None:
-    auto, machine = AutoGamma(4), Machine((1.0,), level=0.0)
+    auto, machine = AutoGamma(), Machine((1.0,), level=0.0)
     play(auto, machine, 100)
     _, gammas = play(auto, machine, 100)
     assert gammas.count(MAX_GAMMA) > 80 and min(gammas) < MAX_GAMMA
 
 
 def test_it_goes_deeper_only_behind_what_was_tested() -> None:
-    auto, machine = AutoGamma(2), Machine((1.0,), level=0.0)
-    _, gammas = play(auto, machine, 60)
+    auto, machine = AutoGamma(), Machine((1.0,), level=0.0)
+    _, gammas = play(auto, machine, 60, default=2)
     assert all(gamma <= max(gammas[:i]) + MAX_AHEAD for i, gamma in enumerate(gammas) if i)
     assert gammas[-1] == MAX_GAMMA
 
 
 def test_a_draft_model_that_catches_up_is_not_believed_to_be_slow() -> None:
     machine = MACHINES["the demo's"].anew()
-    auto = AutoGamma(4)
+    auto = AutoGamma()
     play(auto, machine, 100)
     before = auto.speeds()
     slow = replace(machine, level=0.4)
@@ -152,9 +154,9 @@ def test_a_draft_model_that_catches_up_is_not_believed_to_be_slow() -> None:
 
 def test_slow_rounds_at_the_start_do_not_mislead_it() -> None:
     machine = MACHINES["the demo's"].anew()
-    auto = AutoGamma(4)
+    auto = AutoGamma()
     for _ in range(3):
-        auto.observe(replace(machine, level=4.0, rest=3.0).round(auto.choose()))
+        auto.observe(replace(machine, level=4.0, rest=3.0).round(auto.choose(4)))
     _, gammas = play(auto, machine, 40)
     assert 0 not in gammas
 
@@ -167,11 +169,11 @@ def test_what_passes_cost_is_asked_once_and_believed() -> None:
         asked.append(1)
         return lambda nodes: 0.1 * (1.0 + machine.node * (nodes - 1))  # on a faster machine
 
-    auto = AutoGamma(4, measured)
+    auto = AutoGamma(measured)
     assert not asked
     play(auto, machine, WARM_UP)
     assert asked == [1]
-    without = AutoGamma(4)
+    without = AutoGamma()
     play(without, machine, WARM_UP)
     assert without.speeds()[0] < 0.5 * machine.speed(0) < auto.speeds()[0]
 
@@ -185,5 +187,5 @@ def test_the_plan_is_not_worked_out_anew_in_every_round(monkeypatch: pytest.Monk
         return speeds(auto)
 
     monkeypatch.setattr(AutoGamma, "speeds", pluralize)
-    play(AutoGamma(4), MACHINES["the demo's"].anew(), WARM_UP + 10 * PLAN_INTERVAL)
+    play(AutoGamma(), MACHINES["the demo's"].anew(), WARM_UP + 10 * PLAN_INTERVAL)
     assert len(worked_out) == 10

@@ -61,6 +61,16 @@ def test_trees_deeper_than_the_heads_are_trimmed_and_say_so() -> None:
     assert decoder.drafter is not None and decoder.drafter.note == "tree trimmed to 2 heads"
 
 
+def test_gamma_auto_begins_with_the_depth_of_the_present_tree() -> None:
+    drafter = Medusa(heads_for(Target(build("llama"))), parse_choices("[[0]]"))
+    decoder = Decoder(Target(build("llama")), drafter)
+    params = Params(gamma="auto", max_new_tokens=24)
+    decoder.start(PROMPT, params, 0)
+    assert decoder.step(params).gamma == 1
+    drafter.set_choices(NAMED_TREES["chain"])
+    assert decoder.step(params).gamma == drafter.default_gamma == 3
+
+
 def test_up_to_the_context_limit() -> None:
     target = Target(build("llama"))
     decoder = medusa(target, NAMED_TREES["wide"])

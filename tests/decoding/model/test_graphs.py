@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from functools import partial
 from typing import Any
+from weakref import WeakSet
 
 import pytest
 import torch
@@ -15,7 +17,7 @@ from decoding.drafters import eagle as eagle_module
 from decoding.drafters import eagle_graphs
 from decoding.drafters.base import Drafter
 from decoding.drafters.draft_model import DraftModel
-from decoding.drafters.eagle import EagleTree
+from decoding.drafters.eagle import Eagle, EagleTree
 from decoding.drafters.lookup import Lookup
 from decoding.drafters.medusa import Medusa
 from decoding.model import target as target_module
@@ -120,8 +122,7 @@ def test_recorded_levels_draft_the_same(
         records = [decoder.step(Params(gamma=gamma)) for gamma in 6 * (4, 4, 3, 4)]
         assert drafter._cache.capacity > before
         if drafter._graphs is not None:
-            made = drafter._graphs._recorded
-            assert {gamma for _, gamma in made} == {3, 4} and all(made.values())
+            assert recorded_depths(drafter) == {3, 4}
         return [(record.tokens, record.parents) for record in records]
 
     monkeypatch.setattr(eagle_module, "TreeCache", partial(TreeCache, capacity=16))
@@ -163,8 +164,38 @@ def test_a_depth_that_comes_up_rarely_is_not_recorded() -> None:
         decoder.start(PROMPT, Params(), 0)
         for gamma in (4, 4, 4, 3, 2, 1):
             decoder.step(Params(gamma=gamma))
+    assert recorded_depths(drafter) == {4}
+
+
+@pytest.mark.usefixtures("recordings")
+def test_graphs_of_plans_that_come_up_no_more_are_freed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slider of the tree's size makes a plan for each of its values."""
+    alive = WeakSet[eagle_graphs.LevelBuffers]()
+
+    class Watched(eagle_graphs.LevelBuffers):
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args)
+            alive.add(self)
+
+    monkeypatch.setattr(eagle_graphs, "LevelBuffers", Watched)
+    monkeypatch.setattr(eagle_graphs, "OFTEN", 1)
+    drafter = eagle(Target(model(0)), tree=EagleTree(20, 4))
+    decoder = Decoder(drafter._target, drafter)
+    plans = drafter._dynamic.cache_parameters()["maxsize"]
+    decoder.start(PROMPT, Params(), 0)
+    for size in range(2, plans + 6):
+        for _ in range(2):
+            decoder.step(Params(gamma=2, eagle_total_tokens=size))
+    gc.collect()
+    assert len(alive) == plans
+
+
+def recorded_depths(drafter: Eagle) -> set[int]:
+    """The gammas whose levels were recorded; each of those that were tried is."""
     assert drafter._graphs is not None
-    assert {gamma for _, gamma in drafter._graphs._recorded} == {4}
+    planned = [each for known in drafter._graphs._planned.values() for each in known.items()]
+    assert all(levels.recorded for _, levels in planned if levels.tried)
+    return {gamma for gamma, levels in planned if levels.recorded}
 
 
 def passes(target: Target) -> list[Any]:

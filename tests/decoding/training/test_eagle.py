@@ -252,11 +252,14 @@ def test_a_resumed_training_may_measure_its_best_otherwise(
     texts = dataset(data), dataset(data[::3])
     straight, reports = train_eagle(target, fresh, *texts, config, tmp_path / "straight")
     assert reports[0].simulated < reports[1].simulated < 9.0
+    assert [report.kept for report in reports] == [False, True]
     work = tmp_path / "resumed"
-    train_eagle(target, fresh, *texts, config, work, served=lambda _: 9.0)
+    _, reports = train_eagle(target, fresh, *texts, config, work, served=lambda _: 9.0)
+    assert [report.kept for report in reports] == [True, False]
     shutil.rmtree(work / "checkpoint-20")
     for _ in range(2):  # then it is at its end already
-        resumed, _ = train_eagle(target, fresh, *texts, config, work, resume=True)
+        resumed, reports = train_eagle(target, fresh, *texts, config, work, resume=True)
+        assert [report.kept for report in reports] == [False, True]
         for name, tensor in straight.tensors.items():
             torch.testing.assert_close(resumed.tensors[name], tensor, atol=1e-5, rtol=1e-3)
     assert max(entry["step"] for entry in training_log(work)) == 20

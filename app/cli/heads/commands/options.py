@@ -27,7 +27,7 @@ def _seed(seed: int) -> int:
 
 
 def count_of_threads(threads: str) -> int | None:
-    """The number given to --threads; None: automatic. Raises InputError."""
+    """Return the number given to --threads; None: automatic. Raises InputError."""
     from app.config.settings import MAX_THREADS
     from app.text.numbers import whole_number
 

@@ -199,10 +199,10 @@ def train(
     )  # fmt: skip
     _require_possible(job)
     with writing_to(out, job.how_to_continue):
-        _train_on(job)
+        kept = _train_on(job)
     wait_for_everyone()  # each has loaded the best checkpoint
     if is_first_process():
-        write_recipe(context, out, without="epochs" if max_steps else "")
+        write_recipe(context, out, without="epochs" if max_steps else "", made=kept)
         if not keep_checkpoints:
             remove_checkpoints(job.work)
 
@@ -240,11 +240,12 @@ def _require_possible(job: TrainingJob) -> None:
         raise InputError("--muon-lr can't be given with --joint, which goes by AdamW alone")
 
 
-def _train_on(job: TrainingJob) -> None:
+def _train_on(job: TrainingJob) -> str:
+    """Train by the kind; returns which weights were kept."""
     if job.kind == "medusa":
         from app.cli.heads.medusa import train_on
     elif job.kind == "draft":
         from app.cli.heads.draft import train_on
     else:
         from app.cli.heads.eagle import train_on
-    train_on(job)
+    return train_on(job)

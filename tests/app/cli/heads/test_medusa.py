@@ -75,6 +75,7 @@ def test_convert_distill_train_eval_run(
         r"^step 4/40 · loss [\d.]+ \([\d. ]+\) · right \.\d\d \.\d\d · lr", done.stderr, re.M
     )
     assert re.search(r"^step 20 held out · right [\d. ]+ · served τ \d\.\d\d$", done.stderr, re.M)
+    assert f"trained heads in {trained}: weights of the last step, head 1 top-1" in done.stderr
     watched = specchat("heads", "watch", str(trained)).stdout
     assert "served τ" in watched and "drafted in one answer: " in watched and "› the" in watched
     after = read_medusa(trained, 32, 280)

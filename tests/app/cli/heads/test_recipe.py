@@ -62,6 +62,9 @@ def test_one_file_for_all_commands_and_what_they_made_by_it(
     done = specchat(*train, "--max-steps", "2", "--out", str(trained))
     assert done.returncode == 0, done.stderr
     assert "step 2/2" in done.stderr
+    kept = "weights of step 2, the best served τ of 1 evaluation"
+    assert done.stderr.endswith(f"trained head in {trained}: {kept}\n")
+    assert f"\n# made {kept}\n" in (trained / "recipe.yaml").read_text()
 
     assert yaml.safe_load((trained / "recipe.yaml").read_text()) == {
         "target": family_folders.target, "heads": str(fresh), "data": [lesson],
