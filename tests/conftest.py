@@ -32,6 +32,7 @@ def leave_the_users_world() -> None:
         COLORTERM="truecolor",
         TEXTUAL_ANIMATIONS="none",
         OMP_NUM_THREADS="1",  # threads only get in each other's way at these sizes
+        OMP_WAIT_POLICY="PASSIVE",  # and where a test has two, who waits leaves the processor
         CUDA_VISIBLE_DEVICES="",
         HF_HUB_OFFLINE="1",
         TRITON_INTERPRET="1",  # kernels on the CPU; read when torch imports Triton
