@@ -31,7 +31,7 @@ def test_training_and_eval_measure_the_same(
     target, fresh, trained = family_folders.target, tmp_path / "fresh", tmp_path / "trained"
     data, small = tmp_path / "data.jsonl", tmp_path / "small"
     said = {"role": "assistant", "content": "the quick brown fox and the lazy dog"}
-    asked = [{"messages": [{"role": "user", "content": f"the {n}"}, said]} for n in range(3)]
+    asked = [{"messages": [{"role": "user", "content": f"the {n}"}, said]} for n in range(8)]
     data.write_text("\n".join(map(json.dumps, asked)))
     convert = ("heads", "convert", kind, "--target", target, "--out", str(fresh), *MADE[kind])
     assert specchat(*convert).returncode == 0
@@ -45,7 +45,7 @@ def test_training_and_eval_measure_the_same(
         "--lr", "1e-2",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert f"served τ is that of {TREES[kind]}, over 3 held-out prompts" in done.stderr
+    assert f"served τ is that of {TREES[kind]}, over 8 held-out prompts" in done.stderr
     (tau,) = re.findall(r"served τ (\d\.\d\d)", done.stderr)
     measure = (
         "heads", "eval", "--target", target, "--prompts", str(data), "--max-new-tokens", "64",
