@@ -8,7 +8,7 @@ import io
 import os
 import random
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,6 +32,7 @@ def leave_the_users_world() -> None:
         COLORTERM="truecolor",
         TEXTUAL_ANIMATIONS="none",
         OMP_NUM_THREADS="1",  # threads only get in each other's way at these sizes
+        OMP_WAIT_POLICY="PASSIVE",  # and where a test has two, who waits leaves the processor
         CUDA_VISIBLE_DEVICES="",
         HF_HUB_OFFLINE="1",
         TRITON_INTERPRET="1",  # kernels on the CPU; read when torch imports Triton
@@ -70,6 +71,16 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     one, which starts sooner and can be debugged."""
     whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
     return min(os.cpu_count() or 1, 4) if whole else 0
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Imports leave little that is garbage: it need not be looked for meanwhile."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 def pytest_collection_finish() -> None:

@@ -3,7 +3,6 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import cache
 from typing import Any
 
 import pytest
@@ -19,15 +18,18 @@ def test_the_same_seed_gives_the_same_corpus() -> None:
     assert once == again != other
 
 
-@cache
-def drawn(held_out: bool) -> list[dict[str, object]]:
-    return list(conversations(1500, 3, held_out))
+@pytest.fixture(scope="module")
+def corpora() -> list[list[Mapping[str, Any]]]:
+    """A small one, and what is held out of it."""
+    return [list(conversations(1500, 3, held_out)) for held_out in (False, True)]
 
 
 @pytest.mark.parametrize("name", SOURCES)
-def test_every_source_gives_whole_conversations(name: str) -> None:
-    for held_out in (False, True):
-        records = [r for r in drawn(held_out) if r["category"] == name]
+def test_every_source_gives_whole_conversations(
+    name: str, corpora: list[list[Mapping[str, Any]]]
+) -> None:
+    for corpus in corpora:
+        records = [r for r in corpus if r["category"] == name]
         assert records or name == "random"
         for record in records:
             messages = record["messages"]

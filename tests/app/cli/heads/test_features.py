@@ -23,11 +23,13 @@ def test_a_target_is_not_needed_once_its_states_are_there(
     said = {"role": "assistant", "content": "the quick brown fox"}
     asked = [{"messages": [{"role": "user", "content": f"the {n}"}, said]} for n in range(40)]
     lesson.write_text("".join(json.dumps(record) + "\n" for record in asked))
+    few = tmp_path / "few.jsonl"  # τ of each training takes longer than its steps
+    few.write_text("".join(json.dumps(record) + "\n" for record in asked[:2]))
 
     def train(kind: str, out: str, *more: str, data: str = str(lesson), of: Path = target) -> Done:
         return specchat(
             "heads", "train", "--target", str(of), "--heads", str(tmp_path / kind), "--data",
-            data, "--held-out", str(lesson), "--out", str(tmp_path / out), "--max-steps", "3",
+            data, "--held-out", str(few), "--out", str(tmp_path / out), "--max-steps", "3",
             "--device", "cpu", *more,
         )  # fmt: skip
 
