@@ -2,8 +2,10 @@
 
 import random
 import re
+from dataclasses import replace
 
 from assets.demo.recipe.corpus import wished
+from assets.demo.recipe.corpus.text import sentence
 
 
 def sentences(text: str) -> int:
@@ -38,7 +40,7 @@ def test_what_a_request_names_is_in_its_story_more_than_once() -> None:
             not wish.time
             or wish.count
             or wish.time.removeprefix("one ") in story.lower()
-            or (wish.time in story or wished.sentence(wish.time) in story)
+            or (wish.time in story or sentence(wish.time) in story)
         )
 
 
@@ -74,7 +76,7 @@ def test_one_more_person_is_in_the_story() -> None:
         rng = random.Random(seed)
         wish = wished.drawn(rng)
         who = wished.relative(rng, wish.hero)
-        story = wished.told(wished.replace(wish, more=(who,), count=0))
+        story = wished.told(replace(wish, more=(who,), count=0))
         assert story.lower().count(who.called.lower()) >= 2
 
 
