@@ -162,6 +162,19 @@ class BatchCache:
         """Drop all but these sequences."""
         self._stores = [store.index_select(2, sequences) for store in self._stores]
 
+    def take_last(self, rows: int, parts: Sequence[tuple[BatchCache, Tensor, int]]) -> None:
+        """Copy sequences of other caches, one after the other: of each part the cache, the
+        `sequences` of it, and the number of rows that they have. Their last `rows` become the first
+        ones here; where there are fewer, rows of zeros come before them."""
+        for index, store in enumerate(self._stores):
+            first = 0
+            for cache, sequences, end in parts:
+                own = min(rows, end)
+                last = cache._stores[index][..., end - own : end, :].index_select(2, sequences)
+                place = slice(first, first + len(sequences))
+                store[:, :, place, :, rows - own : rows] = last
+                first += len(sequences)
+
 
 class TreeCache(Cache):
     """A `transformers` cache for batch size 1 that appends, selects and truncates rows in place;

@@ -3,13 +3,15 @@
 Output records are `{"messages", "finish_reason"}` with the number of `given_messages` before the
 first turn to answer, that of generated `tokens`, the `ids` of the conversation, the ranges of the
 `answers` in them, a digest of their `vocabulary`, and `made_by`, a digest of the target, the
-prompts and the settings. The same call again continues after the last complete batch.
+prompts and the settings. The same call again continues after the last record.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -17,72 +19,17 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from decoding.errors import InputError
 from decoding.model.architecture import context_of
-from decoding.model.lean import LeanForward
 from decoding.params import Params
 from decoding.tokenizing.reasoning import CLOSE, OPEN, Reasoning
 from decoding.tokenizing.stopping import eos_ids
 from decoding.training.answer_file import Conversation as Conversation
-from decoding.training.answer_file import Message, drop_reasoning, keep_only, lines_so_far
+from decoding.training.answer_file import drop_reasoning, keep_only, lines_so_far
 from decoding.training.conversations import rendered, special_ids, vocabulary_digest
 from decoding.training.data import Record, digest
 from decoding.training.features import target_digest
+from decoding.training.generation import Request, generate, random_numbers
 from decoding.training.log import Progress
-from decoding.training.passes import LeanPasses, Passes, lean_forward_of
-from decoding.verification.sampling import probabilities
-
-
-@torch.no_grad()
-def generate(
-    model: PreTrainedModel,
-    prompts: Sequence[list[int]],
-    eos: Collection[int],
-    params: Params,
-    generator: torch.Generator | None = None,
-    report_tokens: Callable[[int], None] = lambda tokens: None,
-    lean: LeanForward | None = None,
-) -> list[list[int]]:
-    """Continue a batch of prompts (left-padded); EOS ids end an answer and are part of it. Calls
-    `report_tokens` after each pass with the number of tokens so far. `lean`: see
-    `lean_forward_of`.
-
-    Finished rows are removed from the batch whenever half of it is finished.
-    """
-    device, width = model.device, max(len(prompt) for prompt in prompts)
-    ids = torch.tensor([[0] * (width - len(p)) + p for p in prompts], device=device)
-    mask = torch.tensor([[0] * (width - len(p)) + [1] * len(p) for p in prompts], device=device)
-    positions = (mask.cumsum(-1) - 1).clamp(min=0)
-    run = Passes(model) if lean is None else LeanPasses(model, lean)
-    rows = list(range(len(prompts)))
-    answers: list[list[int]] = [[] for _ in prompts]
-    open_rows = set(rows)
-    limit = context_of(model.config.get_text_config(decoder=True))
-    sampling = params.sampling
-    for _ in range(params.max_new_tokens):
-        logits = run(ids, mask, positions)
-        if sampling.greedy:
-            chosen = logits.argmax(-1, keepdim=True)
-        else:
-            chosen = torch.multinomial(probabilities(logits, sampling), 1, generator=generator)
-        for row, token in zip(rows, chosen[:, 0].tolist(), strict=True):
-            if row in open_rows:
-                answers[row].append(token)
-                if token in eos or len(prompts[row]) + len(answers[row]) >= limit:
-                    open_rows.remove(row)
-        if not open_rows:
-            break
-        report_tokens(sum(map(len, answers)))
-        if 2 * len(open_rows) <= len(rows):
-            keep = torch.tensor(
-                [i for i, row in enumerate(rows) if row in open_rows], device=device
-            )
-            rows = [row for row in rows if row in open_rows]
-            run.keep(keep)
-            chosen, mask, positions = chosen[keep], mask[keep], positions[keep]
-        ids = chosen
-        # Rows that reached the context go on unread, without positions that the model has not.
-        positions = (positions[:, -1:] + 1).clamp(max=limit - 1)
-        mask = torch.cat([mask, mask.new_ones(len(rows), 1)], dim=1)
-    return answers
+from decoding.training.passes import lean_forward_of
 
 
 def answer(
@@ -90,25 +37,72 @@ def answer(
     tokenizer: PreTrainedTokenizerBase,
     conversations: Sequence[Conversation],
     params: Params,
-    generator: torch.Generator | None = None,
+    batch_size: int = 64,
+    seed: int = 0,
+    first: int = 0,
     reasoning: Reasoning = "keep",
     report_tokens: Callable[[int], None] = lambda tokens: None,
-    lean: LeanForward | None = None,
-) -> list[Record]:
-    """Answer all open user turns of a batch of conversations, one turn after the other. Calls
-    `report_tokens` and takes `lean` as `generate` does.
+) -> Iterator[Record]:
+    """Answer all open user turns of the conversations from the `first` on, and yield their records
+    in order. Up to `batch_size` turns are answered at a time. Calls `report_tokens` after each pass
+    with the number of its new tokens. At a temperature above 0 an answer depends on the `seed` and
+    the conversation's index.
 
     A conversation ends early if an answer was cut off (finish_reason "length") or a turn does not
     fit in the context: a first prompt without room stays unanswered. With `reasoning` dropped an
     answer that is nothing else is left out.
     """
+    talk = _Talk(model, tokenizer, params, reasoning)
+    unread = iter(range(first, len(conversations)))
+    waiting, asked = deque[Request](), dict[Request, _Open]()
+    finished, following = dict[int, Record](), first
+
+    def ask(opened: _Open) -> None:
+        request = talk.next_request(opened)
+        if request is None:
+            finished[opened.index] = opened.record
+            return
+        asked[request] = opened
+        if opened.record["tokens"]:  # before those of later conversations, as records are in order
+            waiting.appendleft(request)
+        else:
+            waiting.append(request)
+
+    def fill() -> None:
+        """Prepare as many requests as may be taken at once."""
+        while len(waiting) < batch_size and (index := next(unread, None)) is not None:
+            generator = torch.Generator().manual_seed(seed * 1_000_003 + index)
+            ask(_Open.of(index, conversations[index], generator))
+
+    fill()
     eos = eos_ids(model, tokenizer)
-    special = eos | special_ids(tokenizer)
-    if reasoning == "drop":
-        special -= {tokenizer.get_vocab().get(mark) for mark in (OPEN, CLOSE)}
-    limit = context_of(model.config.get_text_config(decoder=True))
-    records: list[Record] = [
-        {
+    lean = lean_forward_of(model)
+    for request in generate(model, waiting, eos, params, batch_size, lean, report_tokens):
+        opened = asked.pop(request)
+        talk.take_answer(opened, request)
+        ask(opened)
+        fill()
+        while following in finished:
+            yield finished.pop(following)
+            following += 1
+    while following in finished:  # none of the last ones had room for an answer
+        yield finished.pop(following)
+        following += 1
+
+
+@dataclass(slots=True, eq=False)
+class _Open:
+    """A conversation's `record` so far, and the user `turns` that are still to be answered."""
+
+    index: int
+    record: Record
+    turns: deque[str]
+    generator: torch.Generator
+
+    @classmethod
+    def of(cls, index: int, conversation: Conversation, generator: torch.Generator) -> _Open:
+        history, turns = conversation
+        record: Record = {
             "messages": list(history),
             "finish_reason": "stop",
             "given_messages": len(history),
@@ -116,50 +110,60 @@ def answer(
             "ids": [],
             "answers": [],
         }
-        for history, _ in conversations
-    ]
-    unanswered = [
-        (record, turns) for record, (_, turns) in zip(records, conversations, strict=True)
-    ]
-    earlier = 0  # tokens of the turns before
+        return cls(index, record, deque(turns), generator)
 
-    def report_all(tokens: int) -> None:
-        report_tokens(earlier + tokens)
 
-    for turn in range(max(len(turns) for _, turns in conversations)):
-        batch: list[tuple[Record, list[str], list[Message], list[int]]] = []
-        for record, turns in unanswered:
-            if turn < len(turns) and record["finish_reason"] == "stop":
-                messages = [*record["messages"], {"role": "user", "content": turns[turn]}]
-                ids = list(rendered(tokenizer, messages, prompt=True))
-                if len(ids) < limit:
-                    batch.append((record, turns, messages, ids))
-                elif turn == 0:  # no room for any answer
-                    record |= {"messages": messages, "finish_reason": "length"}
-        if not batch:
-            break
-        unanswered = [(record, turns) for record, turns, *_ in batch]
-        prompts = [ids for *_, ids in batch]
-        answers = generate(model, prompts, eos, params, generator, report_all, lean)
-        earlier += sum(map(len, answers))
-        for (record, _, messages, prompt), ids in zip(batch, answers, strict=True):
-            text = tokenizer.decode([token for token in ids if token not in special])
-            record["tokens"] += len(ids)
-            record["messages"] = [*messages, {"role": "assistant", "content": text}]
-            record["finish_reason"] = "stop" if ids[-1] in eos else "length"
-            if reasoning == "drop":
-                opened = str(tokenizer.decode(prompt)).rstrip().endswith(OPEN)
-                drop_reasoning(record, f"{OPEN if opened else ''}{text}")
-            if "ids" not in record:
-                continue
-            # Earlier answers were encoded again; those whose ids changed must not be learned.
-            encoded = record["ids"]
-            record["answers"] = [
-                *([a, b] for a, b in record["answers"] if encoded[a:b] == prompt[a:b]),
-                [len(prompt), len(prompt) + len(ids)],
-            ]
-            record["ids"] = prompt + ids
-    return records
+class _Talk:
+    """Puts the turns of conversations to the target, and its answers into their records."""
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        params: Params,
+        reasoning: Reasoning,
+    ) -> None:
+        self._tokenizer, self._params, self._reasoning = tokenizer, params, reasoning
+        self._eos = eos_ids(model, tokenizer)
+        self._special = self._eos | special_ids(tokenizer)
+        if reasoning == "drop":
+            self._special -= {tokenizer.get_vocab().get(mark) for mark in (OPEN, CLOSE)}
+        self._limit = context_of(model.config.get_text_config(decoder=True))
+
+    def next_request(self, opened: _Open) -> Request | None:
+        """Put the conversation's next turn; None if it is at its end."""
+        record = opened.record
+        if not opened.turns or record["finish_reason"] != "stop":
+            return None
+        messages = [*record["messages"], {"role": "user", "content": opened.turns.popleft()}]
+        prompt = list(rendered(self._tokenizer, messages, prompt=True))
+        if len(prompt) >= self._limit:
+            if not record["tokens"]:  # no room for any answer
+                record |= {"messages": messages, "finish_reason": "length"}
+            return None
+        record["messages"] = messages
+        params = self._params
+        numbers = random_numbers(params.sampling, params.max_new_tokens, opened.generator)
+        return Request(prompt, numbers)
+
+    def take_answer(self, opened: _Open, request: Request) -> None:
+        record, prompt, ids = opened.record, request.prompt, request.answer
+        text = self._tokenizer.decode([token for token in ids if token not in self._special])
+        record["tokens"] += len(ids)
+        record["messages"] = [*record["messages"], {"role": "assistant", "content": text}]
+        record["finish_reason"] = "stop" if ids[-1] in self._eos else "length"
+        if self._reasoning == "drop":
+            began = str(self._tokenizer.decode(prompt)).rstrip().endswith(OPEN)
+            drop_reasoning(record, f"{OPEN if began else ''}{text}")
+        if "ids" not in record:
+            return
+        # Earlier answers were encoded again; those whose ids changed must not be learned.
+        encoded = record["ids"]
+        record["answers"] = [
+            *([a, b] for a, b in record["answers"] if encoded[a:b] == prompt[a:b]),
+            [len(prompt), len(prompt) + len(ids)],
+        ]
+        record["ids"] = prompt + ids
 
 
 def distill(
@@ -173,13 +177,13 @@ def distill(
     reasoning: Reasoning = "keep",
     template: str = "",
 ) -> int:
-    """Answer each conversation's open turns in order, and append the answers to `out` batch by
-    batch; returns the number of records in it.
+    """Answer each conversation's open turns, and append the records to `out`; returns the number of
+    records in it.
 
-    Prompts of similar length share a batch, so the output is sorted by length. `template` is the
-    tokenizer's chat template if that is not its own. Raises InputError if `out` holds anything but
-    the first of the same answers, and then does not change it; and for penalties, which do not act
-    here.
+    Prompts of similar length are answered together, so the output is sorted by length. `template`
+    is the tokenizer's chat template if that is not its own. Raises InputError if `out` holds
+    anything but the first of the same answers, and then does not change it; and for penalties,
+    which do not act here.
     """
     if params.sampling.penalizes:
         raise InputError("answers are distilled without penalties: leave them out")
@@ -187,30 +191,24 @@ def distill(
     sampling = params.sampling
     temperature, top_p = sampling.temperature, sampling.top_p
     made = [target_digest(model), open_turns, params.max_new_tokens, temperature]
-    # The random numbers of a prompt depend on its batch.
-    made += [batch_size, seed] if temperature else []
+    made += [seed] if temperature else []
     made += [top_p] if top_p < 1 else []
     made += [sampling.top_k, sampling.min_p] if sampling.top_k or sampling.min_p else []
     made += [template] if template else []
     made_by = digest(made + ([reasoning] if reasoning == "drop" else []))
     lines = lines_so_far(out, made_by, len(open_turns))
-    whole = len(lines) == len(open_turns)
-    first = len(lines) if whole else len(lines) - len(lines) % batch_size
-    keep_only(out, lines[:first])
+    keep_only(out, lines)
     marks = {"vocabulary": vocabulary_digest(tokenizer), "made_by": made_by}
-    progress = Progress(first, len(open_turns))
-    lean = lean_forward_of(model)
+    progress = Progress(len(lines), len(open_turns))
+    records = answer(
+        model, tokenizer, open_turns, params, batch_size, seed, len(lines), reasoning,
+        progress.add_tokens,
+    )  # fmt: skip
     with out.open("a", encoding="utf-8") as file:
-        for start in range(first, len(open_turns), batch_size):
-            generator = torch.Generator(model.device).manual_seed(seed * 1_000_003 + start)
-            batch = open_turns[start : start + batch_size]
-            answered = answer(
-                model, tokenizer, batch, params, generator, reasoning, progress.report_unfinished,
-                lean,
-            )  # fmt: skip
-            file.write("".join(json.dumps(record | marks) + "\n" for record in answered))
+        for record in records:
+            file.write(json.dumps(record | marks) + "\n")
             file.flush()
-            progress.add(len(batch), sum(record["tokens"] for record in answered))
+            progress.add(1, 0)
     return len(open_turns)
 
 

@@ -96,13 +96,14 @@ class Progress:
         left = duration((self._total - self._done) * spent / (self._done - self._first))
         self._say(f"{self._tokens / spent:,.0f} tokens/s · {left} left")
 
-    def report_unfinished(self, tokens: int) -> None:
-        """Print the speed alone, at longer intervals, while there are `tokens` of conversations
-        that are not done yet."""
+    def add_tokens(self, tokens: int) -> None:
+        """Count tokens of conversations that are not done yet. Prints the speed alone, at longer
+        intervals."""
+        self._tokens += tokens
         now = time.monotonic()
         if now - max(self._said, self._began) >= _PATIENCE:
             self._said = now
-            self._say(f"{(self._tokens + tokens) / (now - self._began):,.0f} tokens/s")
+            self._say(f"{self._tokens / (now - self._began):,.0f} tokens/s")
 
     def _say(self, speed: str) -> None:
         line = f"{self._done}/{self._total} conversations · {speed}"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 from transformers import DynamicCache, PreTrainedModel
 from transformers.cache_utils import DynamicLayer
 
@@ -41,9 +42,28 @@ class RoomyLayer(DynamicLayer):
         self.keys, self.values = keys, values
         return keys, values
 
-    def batch_select_indices(self, indices: Tensor) -> None:
-        super().batch_select_indices(indices)
+    def reorder_cache(self, beam_idx: torch.LongTensor) -> None:
+        super().reorder_cache(beam_idx)
         self._rooms = ()
+
+    @classmethod
+    def joined(cls, parts: Sequence[tuple[RoomyLayer, Tensor]], rows: int) -> RoomyLayer:
+        """Return the last `rows` of the given sequences of each layer, one after the other."""
+        joined = cls()
+        keys = [_last(_rows(layer.keys)[chosen], rows) for layer, chosen in parts]
+        values = [_last(_rows(layer.values)[chosen], rows) for layer, chosen in parts]
+        joined.update(torch.cat(keys), torch.cat(values))
+        return joined
+
+
+def _rows(kept: Tensor | None) -> Tensor:
+    assert kept is not None, "there was no pass yet"
+    return kept
+
+
+def _last(kept: Tensor, rows: int) -> Tensor:
+    """The last `rows` of [..., rows, D], with zeros before them where there are fewer."""
+    return functional.pad(kept[..., -rows:, :], (0, 0, max(rows - kept.shape[-2], 0), 0))
 
 
 def _with_room(rows: Tensor, capacity: int) -> Tensor:
@@ -73,7 +93,24 @@ class Passes:
 
     def keep(self, sequences: Tensor) -> None:
         """Drop all but these of the batch."""
-        self._cache.batch_select_indices(sequences)
+        # batch_select_indices is not implemented for layers with states
+        self._cache.reorder_cache(cast(torch.LongTensor, sequences))
+
+    @property
+    def can_join(self) -> bool:
+        """Whether every layer has the keys and values of all tokens. A window or a state, as of
+        Mamba, is that of a batch whose sequences began together."""
+        return all(isinstance(layer, RoomyLayer) for layer in self._cache.layers)
+
+    def join(self, parts: Sequence[tuple[Passes, Tensor]], rows: int) -> None:
+        """Become a batch of the given sequences of other ones, of which this may be one, with their
+        last `rows`. Where there are fewer, padding comes before them."""
+        layers: list[list[Any]] = [list(run._cache.layers) for run, _ in parts]
+        chosen = [sequences for _, sequences in parts]
+        self._cache.layers = [
+            RoomyLayer.joined(list(zip(of_parts, chosen, strict=True)), rows)
+            for of_parts in zip(*layers, strict=True)
+        ]
 
 
 class LeanPasses(Passes):
@@ -83,14 +120,14 @@ class LeanPasses(Passes):
         super().__init__(model)
         self._lean = lean
         self._rows: BatchCache | None = None
+        self._end = 0  # of the rows
 
     def __call__(self, ids: Tensor, mask: Tensor, positions: Tensor) -> Tensor:
         sequences, end = mask.shape
+        self._end = end
         if self._rows is None:
             logits = super().__call__(ids, mask, positions)
-            self._rows = BatchCache(
-                self._lean.layers, sequences, end + end // 2, logits.dtype, logits.device
-            )
+            self._rows = self._make_rows(sequences)
             layers: list[Any] = self._cache.layers
             for rows, layer in zip(self._rows.rows(0, end), layers, strict=True):
                 rows.keys.copy_(layer.keys)
@@ -109,6 +146,20 @@ class LeanPasses(Passes):
     def keep(self, sequences: Tensor) -> None:
         if self._rows is not None:
             self._rows.select(sequences)
+
+    def join(self, parts: Sequence[tuple[Passes, Tensor]], rows: int) -> None:
+        lean = [
+            (run._rows, sequences, run._end)
+            for run, sequences in parts
+            if isinstance(run, LeanPasses) and run._rows is not None
+        ]
+        self._end = rows
+        self._rows = self._make_rows(sum(len(sequences) for _, sequences, _ in lean))
+        self._rows.take_last(rows, lean)
+
+    def _make_rows(self, sequences: int) -> BatchCache:
+        model, room = self._model, self._end + self._end // 2
+        return BatchCache(self._lean.layers, sequences, room, model.dtype, model.device)
 
 
 def lean_forward_of(model: PreTrainedModel) -> LeanForward | None:

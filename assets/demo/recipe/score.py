@@ -89,13 +89,9 @@ def answered(
     """Each record with the model's own answer to its last user turn."""
     model = AutoModelForCausalLM.from_pretrained(target, dtype=torch.float32).eval()
     tokenizer = AutoTokenizer.from_pretrained(target)
-    generator = torch.Generator().manual_seed(0)
     params = Params(SamplingParams(temperature), max_new_tokens=longest)
-    for start in range(0, len(records), BATCH):
-        batch = records[start : start + BATCH]
-        asked = [open_turns(record) for record in batch]
-        given = answer(model, tokenizer, asked, params, generator)
-        yield from zip(batch, given, strict=True)
+    asked = [open_turns(record) for record in records]
+    yield from zip(records, answer(model, tokenizer, asked, params, BATCH), strict=True)
 
 
 def held_out(path: Path, per_category: int) -> list[Record]:

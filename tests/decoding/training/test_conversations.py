@@ -21,6 +21,7 @@ from decoding.training.conversations import (
 )
 from decoding.training.data import Record, in_chat_form
 from decoding.training.distill import answer
+from tests.support.answered import always
 
 HELLO = {"role": "user", "content": "Hello"}
 ANSWER = {"role": "assistant", "content": "Hi there."}
@@ -133,9 +134,7 @@ def test_an_earlier_answer_that_became_other_ids_is_not_learned(
 ) -> None:  # fmt: skip
     parts = list("Hi there.") if spelled else ["Hi there."]
     said = [id for part in (*parts, "<|end|>") for id in tokenizer(part)["input_ids"]]
-    monkeypatch.setattr(
-        "decoding.training.distill.generate", lambda model, prompts, *rest: [said] * len(prompts)
-    )
+    monkeypatch.setattr("decoding.training.distill.generate", always(said))
     (both,) = answer(model, tokenizer, [([], ["Hello", "And?"])], Params())
     assert len(both["answers"]) == (1 if spelled else 2)
 

@@ -25,7 +25,6 @@ from decoding.params import Params
 from decoding.tokenizing.stopping import Stop
 from decoding.training import eagle_model, eagle_unroll
 from decoding.training.conversations import IGNORED, Example, collate
-from decoding.training.distill import generate
 from decoding.training.eagle import chain_accuracy, train_eagle
 from decoding.training.eagle_attach import (
     attach_eagle,
@@ -48,6 +47,7 @@ from decoding.training.losses import Loss
 from decoding.training.medusa_attach import attach_medusa
 from decoding.training.train_config import TrainConfig
 from tests.decoding.model.test_classes import model_of
+from tests.support.answered import answers_to
 from tests.support.families import build
 
 VOCAB, EOS = 40, 1
@@ -82,7 +82,7 @@ def target() -> LlamaForCausalLM:
 def data(target: LlamaForCausalLM) -> Data:
     """The target's own greedy answers, the same few prompts again and again."""
     prompts = [[0, a, b] for a in range(2, 8) for b in range(2, 6)]
-    answers = generate(target, prompts, {EOS}, Params(max_new_tokens=24))
+    answers = answers_to(target, prompts, {EOS}, Params(max_new_tokens=24))
     return [
         Example((*prompt, *answer), (*[IGNORED] * len(prompt), *answer))
         for prompt, answer in zip(prompts, answers, strict=True)
