@@ -44,7 +44,7 @@ def answer(
     report_tokens: Callable[[int], None] = lambda tokens: None,
 ) -> Iterator[Record]:
     """Answer all open user turns of the conversations from the `first` on, and yield their records
-    in order. Up to `batch_size` turns are answered at a time. Calls `report_tokens` after each pass
+    in order. Up to `batch_size` turns are answered at a time. Calls `report_tokens` at each pass
     with the number of its new tokens. At a temperature above 0 an answer depends on the `seed` and
     the conversation's index.
 

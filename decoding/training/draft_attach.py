@@ -39,7 +39,7 @@ def attach_draft(
     prefix = f"{layers_of(target)[0]}."
     target_weights = dict(target.named_parameters(remove_duplicate=False))
     embedding: Any = target.get_input_embeddings().weight
-    kept = {hidden: _largest(embedding, width or hidden)}
+    kept = {hidden: largest_columns(embedding, width or hidden)}
     mine: dict[str, Tensor] = dict(draft.named_parameters())
     for name, parameter in mine.items():
         place = re.match(rf"{re.escape(prefix)}(\d+)\.", name)
@@ -102,8 +102,8 @@ def layers_of(target: PreTrainedModel) -> tuple[str, nn.ModuleList]:
     raise InputError(f"the layers of a {target.config.model_type} can't be told from its modules")
 
 
-def _largest(matrix: Tensor, count: int) -> Tensor:
-    """The indices, in order, of the `count` columns with the largest weights."""
+def largest_columns(matrix: Tensor, count: int) -> Tensor:
+    """Return the indices, in order, of the `count` columns with the largest weights."""
     size = matrix.detach().float().cpu().square().sum(0)
     return size.topk(count).indices.sort().values
 
@@ -117,7 +117,7 @@ def _largest_of_layer(
     ]  # fmt: skip
     if not matrices:  # in experts: the first ones
         return torch.arange(count)
-    return _largest(torch.cat([m if m.shape[1] == inner else m.mT for m in matrices]), count)
+    return largest_columns(torch.cat([m if m.shape[1] == inner else m.mT for m in matrices]), count)
 
 
 def _cut(tensor: Tensor, shape: Sequence[int], channels: Mapping[int, Tensor], name: str) -> Tensor:

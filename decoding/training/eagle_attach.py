@@ -16,8 +16,10 @@ from decoding.checkpoints.dialects import EagleVersion
 from decoding.checkpoints.eagle import EagleConfig, EagleWeights, draft_tokens, offsets_to
 from decoding.errors import InputError, ParameterError
 from decoding.model.architecture import decoder_of
+from decoding.model.llama_shaped import NORM_OFFSETS
 from decoding.model.target import scaled_lm_head
 from decoding.training.conversations import IGNORED, Example
+from decoding.training.draft_attach import largest_columns, layers_of
 
 _HEAD_DIM = 128  # where the target has no attention
 _FC = 0.5  # standard deviation of a new fc relative to the other matrices
@@ -72,8 +74,9 @@ def attach_eagle(
     EAGLE-1 has a bias in fc.
 
     `draft_vocab` int64 [n]: the target's ids in an EAGLE-3 head's vocabulary (None: all);
-    `aux_layers`: the layers whose inputs it reads (None: `default_aux_layers`). It is initialized
-    with the target's lm_head and final norm. Raises InputError if the target has no such layers.
+    `aux_layers`: the layers whose inputs it reads (None: `default_aux_layers`). It begins with the
+    target's lm_head and final norm, and its layers as the last ones of a Llama-shaped target.
+    Raises InputError if the target has no such layers.
     """
     base: Any = target.config.get_text_config(decoder=True)
     lm_head = scaled_lm_head(target)
@@ -123,6 +126,8 @@ def attach_eagle(
         # The norm divides by the length over the root of the width.
         scale = torch.full((config.hidden,), math.sqrt(hidden / config.hidden))
     tensors = _fresh(config, seed, through.T)
+    if version == "eagle3" and config.hidden == hidden:
+        _begin_as_last_layers(tensors, config, target)
     if version == "eagle3":
         tensors["lm_head.weight"] = lm_head if draft_vocab is None else lm_head[draft_vocab]
         tensors["norm.weight"] = scale
@@ -131,6 +136,39 @@ def attach_eagle(
         if draft_vocab is not None:
             tensors["d2t"] = offsets_to(draft_vocab.cpu())
     return EagleWeights("untrained", config, tensors)
+
+
+def _begin_as_last_layers(
+    tensors: dict[str, Tensor], config: EagleConfig, target: PreTrainedModel
+) -> None:
+    """Let the layers of an untrained EAGLE-3 head of the target's width begin as the last ones of a
+    Llama-shaped target, so that it learns in fewer steps: the last feature passes through them as
+    in the target. What reads the embedding stays random, and so do queries and keys that the target
+    normalizes. Smaller MLPs have the channels with the largest weights. Does nothing for other or
+    quantized targets."""
+    offset = NORM_OFFSETS.get(type(target))
+    if offset is None:
+        return
+    for index, layer in enumerate(layers_of(target)[1][-config.layers :]):
+        prefix = f"layers.{index}." if index else ""
+        theirs = {name: p.detach().float().cpu() for name, p in layer.named_parameters()}
+        norm = f"{prefix}input_layernorm.weight" if index else "hidden_norm.weight"
+        tensors[norm] = theirs["input_layernorm.weight"] + offset
+        norm = "post_attention_layernorm.weight"
+        tensors[prefix + norm] = theirs[norm] + offset
+        copied = {f"self_attn.{name}_proj.weight" for name in "qkvo"}
+        if "self_attn.q_norm.weight" in theirs:
+            copied -= {"self_attn.q_proj.weight", "self_attn.k_proj.weight"}
+        names = [f"mlp.{name}_proj.weight" for name in ("gate", "up", "down")]
+        gate, up, down = (theirs.get(name, torch.empty(0, 1)) for name in names)
+        if gate.shape == up.shape == down.T.shape:
+            kept = largest_columns(torch.cat([gate.T, up.T, down]), config.intermediate)
+            theirs |= dict(zip(names, (gate[kept], up[kept], down[:, kept]), strict=True))
+            copied |= set(names)
+        for name in copied:
+            own, weight = tensors[prefix + name], theirs.get(name)
+            if weight is not None and len(weight) == len(own):  # neither fused nor packed
+                own[:, -weight.shape[1] :] = weight
 
 
 def with_draft_vocabulary(

@@ -54,7 +54,7 @@ def generate(
 ) -> Iterator[Request]:
     """Answer the `waiting` requests, up to `batch_size` at a time, and yield each when it is done;
     more may be added meanwhile. EOS ids end an answer and are part of it. Calls `report_tokens`
-    after each pass with the number of its new tokens. `lean`: see `lean_forward_of`.
+    at each pass with the number of its new tokens. `lean`: see `lean_forward_of`.
 
     Models with windows or states, which can't join a batch, wait until all of it is finished.
     """
@@ -73,18 +73,24 @@ def generate(
             for requests in _of_similar_length(taken) if can_join else [taken]:
                 new.append(new_batch(requests))
                 report_tokens(len(requests))
-            first, *others = [batch, *new] if batch else new
-            if others:
-                first.join(others)
-            batch, done = first, [request for request in taken if request.done]
+            done = [request for request in taken if request.done]
+            batch = _joined([each for each in (batch, *new) if each and each.open])
         elif batch:
             if 2 * batch.open <= len(batch.requests):
                 batch.keep_open()
             report_tokens(batch.open)
             done = batch.step()
-        if batch and not batch.open:
-            batch = None
+            batch = batch if batch.open else None
         yield from done
+
+
+def _joined(batches: Sequence[_Batch]) -> _Batch | None:
+    if not batches:
+        return None
+    first, *others = batches
+    if others:
+        first.join(others)
+    return first
 
 
 def _of_similar_length(requests: Sequence[Request]) -> Iterator[list[Request]]:
@@ -99,7 +105,7 @@ def _of_similar_length(requests: Sequence[Request]) -> Iterator[list[Request]]:
 
 
 class _Batch:
-    """Requests in a row each; the rows end together."""
+    """Requests with a sequence each, in one cache; the sequences end together."""
 
     def __init__(
         self,
@@ -132,7 +138,7 @@ class _Batch:
         """Run a pass; returns the requests that it finished."""
         logits = self._run(self._ids, self._mask, self._positions)
         self._ids = self._choose(logits)
-        # Rows that reached the context go on unread, without positions that the model has not.
+        # Sequences that reached the context go on unread, without positions that the model has not.
         self._positions = (self._positions[:, -1:] + 1).clamp(max=self._limit - 1)
         self._mask = functional.pad(self._mask, (0, 1), value=1)
         done = []
@@ -147,16 +153,16 @@ class _Batch:
         return done
 
     def keep_open(self) -> None:
-        """Drop the rows of requests that are done."""
-        kept = self._open_rows()
+        """Drop the sequences of requests that are done."""
+        kept = self._open_sequences()
         self._run.keep(kept)
         self.requests = [request for request in self.requests if not request.done]
         self._ids, self._positions = self._ids[kept], self._positions[kept]
         self._mask = self._mask[kept]
 
     def join(self, others: Sequence[_Batch]) -> None:
-        """Append the rows of `others`. Those of requests that are done are dropped."""
-        every = [(batch, batch._open_rows()) for batch in (self, *others)]
+        """Append the sequences of `others`. Those of requests that are done are dropped."""
+        every = [(batch, batch._open_sequences()) for batch in (self, *others)]
         requests = [request for batch, _ in every for request in batch.requests if not request.done]
         # The last token of each is yet to be read.
         rows = max((len(r.prompt) + len(r.answer) for r in requests), default=1) - 1
@@ -166,12 +172,12 @@ class _Batch:
         self._positions = torch.cat([batch._positions[kept] for batch, kept in every])
         self.requests = requests
 
-    def _open_rows(self) -> Tensor:
-        rows = [row for row, request in enumerate(self.requests) if not request.done]
-        return torch.tensor(rows, device=self._ids.device)
+    def _open_sequences(self) -> Tensor:
+        still_open = [i for i, request in enumerate(self.requests) if not request.done]
+        return torch.tensor(still_open, device=self._ids.device)
 
     def _choose(self, logits: Tensor) -> Tensor:
-        """The next token of each row, [B, 1]."""
+        """The next token of each sequence, [B, 1]."""
         if self._params.sampling.greedy:
             return logits.argmax(-1, keepdim=True)
         numbers = [

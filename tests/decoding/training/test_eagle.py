@@ -12,6 +12,7 @@ from typing import Any, cast
 import pytest
 import torch
 from torch import Tensor
+from torch.nn import functional
 from torch.utils.data import Dataset
 from transformers import AutoConfig, AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM
 
@@ -20,7 +21,7 @@ from decoding.checkpoints.eagle import EagleWeights
 from decoding.drafters.eagle import Eagle, EagleTree
 from decoding.drafters.eagle_head import EagleHead
 from decoding.errors import InputError
-from decoding.model.target import Target
+from decoding.model.target import Target, logits_of
 from decoding.params import Params
 from decoding.tokenizing.stopping import Stop
 from decoding.training import eagle_model, eagle_unroll
@@ -445,6 +446,32 @@ def test_attached_to_a_target(target: LlamaForCausalLM) -> None:
 def test_attached_to_a_target_of_unlike_layers_or_other_norms(kind: str) -> None:
     config = attach_eagle(model_of(kind), "eagle1").config
     assert (config.heads, config.head_dim, config.norm_eps) == (4, 8, 1e-6)
+
+
+@pytest.mark.parametrize("family", ["llama", "mistral", "gemma", "qwen3", "phi3"])
+def test_a_new_head_begins_as_the_last_layers_of_its_target(family: str) -> None:
+    """From the inputs of those layers alone, and without the embedding, its logits are the
+    target's, where they are Llama's: Gemma has another activation, Qwen 3 norms of queries, and
+    Phi 3 fused projections."""
+    target = build(family)
+    layers = target.config.num_hidden_layers
+    weights = attach_eagle(target, "eagle3", aux_layers=[layers - 2], own_layers=2)
+    for name in "qkv":
+        weights.tensors[f"self_attn.{name}_proj.weight"][:, : weights.config.hidden] = 0
+    embedding: Any = target.get_input_embeddings().weight
+    head = EagleHead.build(weights, embedding, partial(logits_of, target)).to(torch.float32)
+    ids = torch.tensor([[3, 7, 9, 11, 2, 5]])
+    states = target(ids, output_hidden_states=True)
+    hidden = head.hidden(states.hidden_states[layers - 2])
+
+    def causal(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        out = functional.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
+        return out.transpose(1, 2).flatten(2)
+
+    with torch.no_grad():
+        logits = head.logits(head(ids, hidden, torch.arange(6), [causal] * 2))
+    same = torch.allclose(logits, states.logits, atol=1e-4)
+    assert same == (family in ("llama", "mistral"))
 
 
 def test_attached_to_a_target_without_attention() -> None:

@@ -74,6 +74,15 @@ def test_others_take_the_place_of_what_is_finished(
     assert sum(map(len, answers)) / len(rows) > 2.5
 
 
+@pytest.mark.parametrize("lean", [False, True])
+def test_answers_of_one_token(model: LlamaForCausalLM, lean: bool) -> None:
+    ours = lean_forward_of(deepcopy(model)) if lean else None
+    prompts = [[3 + i % 5] * (1 + 4 * i) for i in range(9)]
+    every = set(range(model.config.vocab_size))
+    answers = answers_to(model, prompts, every, Params(max_new_tokens=9), 4, ours)
+    assert [len(answer) for answer in answers] == [1] * 9
+
+
 def test_sampled_answers_have_the_distribution_of_the_target(model: LlamaForCausalLM) -> None:
     """Also of the tokens that follow the first, and whatever else is in the batch."""
     sampling = SamplingParams(temperature=1.3, top_k=8)
