@@ -105,12 +105,10 @@ class Passes:
     def join(self, parts: Sequence[tuple[Passes, Tensor]], rows: int) -> None:
         """Become a batch of the given sequences of other ones, of which this may be one, with their
         last `rows`. Where there are fewer, padding comes before them."""
-        layers: list[list[Any]] = [list(run._cache.layers) for run, _ in parts]
-        chosen = [sequences for _, sequences in parts]
-        self._cache.layers = [
-            RoomyLayer.joined(list(zip(of_parts, chosen, strict=True)), rows)
-            for of_parts in zip(*layers, strict=True)
-        ]
+        layers: list[Any] = self._cache.layers
+        for index in range(len(layers)):  # one by one, so that few rows are in memory twice
+            of_layer = [(run._cache.layers[index], sequences) for run, sequences in parts]
+            layers[index] = RoomyLayer.joined(cast(Any, of_layer), rows)
 
 
 class LeanPasses(Passes):
