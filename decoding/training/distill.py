@@ -74,6 +74,12 @@ def answer(
             generator = torch.Generator().manual_seed(seed * 1_000_003 + index)
             ask(_Open.of(index, conversations[index], generator))
 
+    def next_records() -> Iterator[Record]:
+        nonlocal following
+        while following in finished:
+            yield finished.pop(following)
+            following += 1
+
     fill()
     eos = eos_ids(model, tokenizer)
     lean = lean_forward_of(model)
@@ -82,12 +88,8 @@ def answer(
         talk.take_answer(opened, request)
         ask(opened)
         fill()
-        while following in finished:
-            yield finished.pop(following)
-            following += 1
-    while following in finished:  # none of the last ones had room for an answer
-        yield finished.pop(following)
-        following += 1
+        yield from next_records()
+    yield from next_records()  # where no last one had room for an answer
 
 
 @dataclass(slots=True, eq=False)

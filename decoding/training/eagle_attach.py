@@ -142,10 +142,10 @@ def _begin_as_last_layers(
     tensors: dict[str, Tensor], config: EagleConfig, target: PreTrainedModel
 ) -> None:
     """Let the layers of an untrained EAGLE-3 head of the target's width begin as the last ones of a
-    Llama-shaped target, so that it learns in fewer steps: the last feature passes through them as
-    in the target. What reads the embedding stays random, and so do queries and keys that the target
-    normalizes. Smaller MLPs have the channels with the largest weights. Does nothing for other or
-    quantized targets."""
+    Llama-shaped target, from where some learn in fewer steps: the last feature passes through them
+    as in the target. What reads the embedding stays random, and so do queries and keys that the
+    target normalizes. Smaller MLPs have the channels with the largest weights. Does nothing for
+    other or quantized targets."""
     offset = NORM_OFFSETS.get(type(target))
     if offset is None:
         return
