@@ -37,6 +37,8 @@ class Topic:
 
     def sample(self, rng: random.Random, held_out: bool = False) -> Conversation:
         question = rng.choice(self.reserved if held_out else self.questions)
+        if not held_out and rng.random() < 0.08:
+            question = keywords(question)
         return chat(as_typed(rng, question), self.answer(rng))
 
     def answer(self, rng: random.Random) -> str:
@@ -211,6 +213,24 @@ def as_typed(rng: random.Random, text: str) -> str:
         elif way < 0.4:
             text = chatty(rng, text)
     return text
+
+
+# What a search box needs least.
+_SKIPPED = re.compile(
+    r"\b(?:(?:please|pls|kindly) |(?:(?:can|could|would|will) you )?(?:please )?"
+    r"(?:tell me|explain|describe)(?: to me)? |(?:do you know|i (?:wonder|want to know)) "
+    r"|(?:a|an|the|is|are|was|were|am|do|does|did|has|have|of|to|that|there|it|so) )",
+    re.IGNORECASE,
+)
+
+
+def keywords(question: str) -> str:
+    """`question` as typed into a search box, or the question itself if that leaves one word:
+    `why sky blue` for "Can you tell me why the sky is blue?"."""
+    short = question.lower().rstrip(".?!")
+    while (fewer := re.sub(r"^what(?:'?s)? ", "", _SKIPPED.sub("", short))) != short:
+        short = fewer
+    return short if len(short.split()) > 1 and not re.search(r"\n|[.?!] ", question) else question
 
 
 def chatty(rng: random.Random, text: str) -> str:
