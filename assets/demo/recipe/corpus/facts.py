@@ -1017,7 +1017,7 @@ def animal_topics() -> list[Topic]:
                 Word for a baby {one}
                 Is there a word for a baby {one}?
                 What is the word for a young {one}?
-                We saw a small {one} with its mother. What is the little one called?
+                We saw a very small {one}. What is such a little one called?
                 The little ones of {many}, how are they called?
                 How do you call the young of {a(one)}?
                 When {a(one)} has a baby, what is it called?""",
