@@ -8,6 +8,7 @@ in both directions where the answer is clear. Some wordings are reserved, never 
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from functools import cache
 from zlib import crc32
@@ -620,12 +621,52 @@ def topic(name: str, asked: str, reserved: str, *answers: str) -> Topic:
     return Topic(name, tuple(_lines(asked)), tuple(_lines(reserved)), answers)
 
 
+def noun(name: str) -> str:
+    """`name` without its article, as one types it into a search box."""
+    return re.sub(r"^(an?|the) ", "", name)
+
+
 def _lines(text: str) -> list[str]:
     return [sentence(line.strip()) for line in text.strip().splitlines()]
 
 
+# How begins what is so of one country only.
+TELLING = (
+    "is known", "is called", "is also called", "is the largest", "has the", "has a famous",
+    "has a cedar", "has a maple", "was called", "has fifty", "has more", "has its largest",
+    "shares", "consists", "is the home", "is very long",
+)  # fmt: skip
+
+
+def capital_claims(name: str, capital: str) -> list[Topic]:
+    """Whether a city is the capital of a country: its own, and one that a stable rule picks."""
+    lands = [row for row in rows(COUNTRIES) if row[0] != name and row[1] not in name]
+    land, city, *_ = lands[crc32(f"capital {name}".encode()) % len(lands)]
+    made = []
+    for one, answer in (
+        (capital, f"Yes, {capital} is the capital of {name}."),
+        (city, f"No, the capital of {name} is {capital}. {city} is the capital of {land}."),
+    ):
+        made.append(topic(
+            f"whether {one} is the capital of {name}",
+            f"""Is {one} the capital of {name}?
+            Is the capital of {name} {one}?
+            {one} is the capital of {name}, right?
+            My friend says that {one} is the capital of {name}. Is that so?
+            Does {name} have {one} as its capital?
+            Capital of {noun(name)}: {one}?
+            I think {one} is the capital of {name}. Am I right?
+            {name} has the capital {one}, true or false?""",
+            f"""Would it be right to say that {one} is the capital of {name}?
+            Can you confirm that {one} is the capital of {name}?""",
+            answer,
+        ))  # fmt: skip
+    return made
+
+
 def country_topics() -> list[Topic]:
     made = []
+    facts = Counter(row[3] for row in rows(COUNTRIES))
     for name, capital, where, fact in rows(COUNTRIES):
         made.append(topic(
             f"capital of {name}",
@@ -638,7 +679,18 @@ def country_topics() -> list[Topic]:
             Do you know the capital of {name}?
             The capital of {name}?
             What is the capital city of {name}?
-            {name}: what is its capital?""",
+            {name}: what is its capital?
+            {noun(name)} capital
+            Capital city, {noun(name)}
+            I forgot the capital of {name}.
+            My son has to know the capital of {name}.
+            I am going to {name}. Which city is the capital there?
+            Which city does {name} have as its capital?
+            What do you call the capital of {name}?
+            In {name}, which city is the capital?
+            Say the capital of {name}.
+            What city is {name}'s capital?
+            {name} has which capital?""",
             f"""Which capital does {name} have?
             What is the name of the capital of {name}?""",
             f"The capital of {name} is {capital}.",
@@ -653,12 +705,39 @@ def country_topics() -> list[Topic]:
             Where is {capital}?
             What is {capital}?
             {capital} belongs to which country?
-            What country is {capital} in?""",
+            What country is {capital} in?
+            Whose capital is {capital}?
+            Which country's capital is {capital}?
+            {capital}, where is that?
+            {capital} country
+            I am flying to {capital}. Which country is that?
+            My friend lives in {capital}. Where is it?
+            What is the country with the capital {capital}?
+            What land does {capital} belong to?
+            If the capital is {capital}, what is the country?
+            The city of {capital} lies where?""",
             f"""In what country does {capital} lie?
             Which country is {capital} the capital of?""",
             f"{capital} is the capital of {name}. {sentence(name)} {fact}.",
             f"{capital} is the capital of {name}.",
         ))  # fmt: skip
+        made += capital_claims(name, capital)
+        if facts[fact] == 1 and fact.startswith(TELLING):
+            made.append(topic(
+                f"known of {name}",
+                f"""Which country {fact}?
+                What country {fact}?
+                Name the country that {fact}.
+                It {fact}. Which country is it?
+                Guess the country: it {fact}.
+                I am thinking of a country that {fact}.
+                My teacher asked which country {fact}.
+                There is a country that {fact}. What is its name?""",
+                f"""Do you know which country {fact}?
+                Of which country can one say that it {fact}?""",
+                f"{sentence(name)} {fact}. Its capital is {capital}.",
+                f"{sentence(name)} {fact}.",
+            ))  # fmt: skip
         made.append(topic(
             f"place of {name}",
             f"""Where is {name}?
@@ -666,7 +745,17 @@ def country_topics() -> list[Topic]:
             On which continent is {name}?
             Which continent is {name} in?
             In which part of the world is {name}?
-            Where can I find {name} on the map?""",
+            Where can I find {name} on the map?
+            {noun(name)} continent
+            Location of {noun(name)}
+            {name}, where is it?
+            What continent is {name} part of?
+            {name} lies on which continent?
+            Where in the world is {name}?
+            I can't find {name} on the map. Where must I look?
+            We want to travel to {name}. Where is that?
+            My son asks where {name} is.
+            Is {name} in Europe or somewhere else?""",
             f"""To which continent does {name} belong?
             In what part of the world does {name} lie?""",
             f"{sentence(name)} lies in {where}. It {fact}."
@@ -681,7 +770,18 @@ def country_topics() -> list[Topic]:
             What is {name} known for?
             Tell me something about {name}.
             Say a few words about {name}.
-            {name}?""",
+            {name}?
+            What should I know about {name}?
+            What is special about {name}?
+            What is {name} famous for?
+            Give me some facts about {name}.
+            {noun(name)} facts
+            {name} in a few words
+            I know nothing about {name}. Help me.
+            What kind of country is {name}?
+            My class learns about {name}. What can I say?
+            What is there to say about {name}?
+            What comes to your mind about {name}?""",
             f"""Describe {name}.
             What can you tell me about {name}?""",
             f"{sentence(name)} is a country in {where}. Its capital is {capital}. "
@@ -707,7 +807,17 @@ def thing_topics() -> list[Topic]:
             What is the color of {name}?
             Colour of {name}
             Tell me the colour of {name}.
-            Do you know the colour of {name}?""",
+            Do you know the colour of {name}?
+            {noun(name)} colour
+            {noun(name)} color
+            How is {name} coloured?
+            What colour does {name} have?
+            Which crayon do I need for {name}?
+            I want to draw {name}. What colour do I take?
+            My kid paints {name}. Which paint is right?
+            {name}: red, green or what?
+            What does {name} look like, what colour?
+            In which colour would you paint {name}?""",
             f"""Which colour is {name}?
             Can you tell me the colour of {name}?""",
             f"{sentence(name)} is {colour}. {note}.",
@@ -723,7 +833,17 @@ def thing_topics() -> list[Topic]:
                 Which taste does {name} have?
                 Tell me how {name} tastes.
                 Taste of {name}
-                Do you know how {name} tastes?""",
+                Do you know how {name} tastes?
+                {noun(name)} taste
+                Is {name} sweet or sour?
+                Does {name} taste sweet, sour, bitter or salty?
+                What kind of taste has {name}?
+                I have never tried {name}. What is it like?
+                How would you describe the taste of {name}?
+                My kid asks how {name} tastes.
+                If I try {name}, what will I taste?
+                {name}: how is it on the tongue?
+                What taste can I expect from {name}?""",
                 f"""Can you tell me how {name} tastes?
                 What is it like to taste {name}?""",
                 f"{sentence(name)} tastes {taste}. {note}.",
@@ -744,13 +864,29 @@ def thing_topics() -> list[Topic]:
                 Which things are {key}?
                 Name some {key} things.
                 Name something {key}.
-                Tell me something that is {key}."""
+                Tell me something that is {key}.
+                {key} things
+                What has the colour {key}?
+                What comes in {key}?
+                I need something {key}. What could I take?
+                My daughter collects {key} things. Which ones are there?
+                Where do I find the colour {key}?
+                Think of {key} things. What comes to your mind?
+                I see something {key}. What could it be?"""
                 if which == "colour" else
                 f"""What tastes {key}?
                 Which things taste {key}?
                 Name something {called}.
                 Name some things that taste {key}.
-                Tell me something {called}.""",
+                Tell me something {called}.
+                {key} food
+                I feel like something {key}. What is there?
+                What food has {a(key)} taste?
+                What can I eat that tastes {key}?
+                My son loves {key} things. What can he eat?
+                Is there something that tastes {key}?
+                I like it {key}. What should I try?
+                Think of something to eat with {a(key)} taste.""",
                 f"""What things are {key}?
                 Give me three {key} things."""
                 if which == "colour" else
@@ -769,6 +905,7 @@ def animals() -> list[list[str]]:
 def animal_topics() -> list[Topic]:
     made = []
     common = Counter(row[6] for row in animals())
+    youngs: dict[str, list[str]] = {}
     for one, many, kind, food, home, young, fact in animals():
         plural = KINDS.get(kind, kind + "s")
         made.append(topic(
@@ -780,7 +917,18 @@ def animal_topics() -> list[Topic]:
             Tell me what {many} eat.
             What can {a(one)} eat?
             Food of {many}
-            Do you know what {many} eat?""",
+            Do you know what {many} eat?
+            {one} food
+            {one} diet
+            What do I feed {a(one)}?
+            What is on the menu of {many}?
+            {many}, what do they eat?
+            How do {many} feed themselves?
+            On what do {many} feed?
+            What does the diet of {many} consist of?
+            What do {many} have for dinner?
+            What is {a(one)} looking for when it is hungry?
+            My daughter asks what {many} like to eat.""",
             f"""What does {a(one)} live on?
             Which food do {many} eat?""",
             f"{sentence(many)} eat {food}. They live {home}.",
@@ -794,7 +942,17 @@ def animal_topics() -> list[Topic]:
             Where are {many} found?
             Tell me where {many} live.
             What is the home of {many}?
-            Do you know where {many} live?""",
+            Do you know where {many} live?
+            {one} habitat
+            Habitat of {many}
+            I want to see {many}. Where do I have to go?
+            Where would I meet {a(one)}?
+            {many}, where do they live?
+            Where do I have to look for {many}?
+            What place do {many} call home?
+            Where can one see {many}?
+            My son wants to know where {many} live.
+            Where in nature are there {many}?""",
             f"""In which places do {many} live?
             Where is {a(one)} at home?""",
             f"{sentence(many)} live {home}. They {fact}.",
@@ -810,7 +968,17 @@ def animal_topics() -> list[Topic]:
             What do you know about {many}?
             What kind of animal is {a(one)}?
             What sort of animals are {many}?
-            {many}?""",
+            {many}?
+            {one} facts
+            Give me some facts about {many}.
+            What should I know about {many}?
+            What is special about {many}?
+            I have never seen {a(one)}. What is it?
+            My child must give a talk about {many}.
+            {many}, a few facts please
+            How do {many} live?
+            What sort of creature is {a(one)}?
+            We learn about {many} at school. What can I say?""",
             f"""Describe {a(one)}.
             What can you tell me about {many}?""",
             f"{sentence(a(one))} is {a(kind)}. {sentence(many)} live {home} and eat {food}. "
@@ -822,7 +990,15 @@ def animal_topics() -> list[Topic]:
                 f"""Which animals {fact}?
                 What animals {fact}?
                 Name animals that {fact}.
-                Tell me which animals {fact}.""",
+                Tell me which animals {fact}.
+                Animals that {fact}
+                Do you know animals that {fact}?
+                Are there animals that {fact}?
+                My son asks which animals {fact}.
+                They {fact}. Which animals are they?
+                Guess the animals: they {fact}.
+                What sort of animals {fact}?
+                I saw on TV that some animals {fact}. Which ones?""",
                 f"""What are animals called that {fact}?
                 I am thinking of animals that {fact}.""",
                 f"{sentence(many)} {fact}. They are {plural} and live {home}.",
@@ -836,12 +1012,21 @@ def animal_topics() -> list[Topic]:
                 What do you call a young {one}?
                 What is the young of {a(one)} called?
                 Name of a baby {one}
-                What are baby {many} called?""",
+                What are baby {many} called?
+                Baby {one} name
+                Word for a baby {one}
+                Is there a word for a baby {one}?
+                What is the word for a young {one}?
+                We saw a very small {one}. What is such a little one called?
+                The little ones of {many}, how are they called?
+                How do you call the young of {a(one)}?
+                When {a(one)} has a baby, what is it called?""",
                 f"""What is the name for a baby {one}?
                 What does one call a young {one}?""",
                 f"A baby {one} is called {a(young)}.",
                 f"The young of {a(one)} is called {a(young)}.",
             ))  # fmt: skip
+            youngs.setdefault(young, []).append(one)
         legs = LEGS.get(kind, "four" if kind == "mammal" and one not in NOT_ON_FOUR_LEGS else "")
         if legs:
             made.append(topic(
@@ -849,11 +1034,43 @@ def animal_topics() -> list[Topic]:
                 f"""How many legs does {a(one)} have?
                 How many legs do {many} have?
                 Number of legs of {a(one)}
-                Tell me how many legs {a(one)} has.""",
+                Tell me how many legs {a(one)} has.
+                {one} legs
+                On how many legs does {a(one)} walk?
+                Does {a(one)} have two, four, six or eight legs?
+                My kid draws {a(one)}. How many legs must it have?
+                If I draw {a(one)}, how many legs do I draw?
+                Count the legs of {a(one)}.
+                The legs of {a(one)}, how many are there?""",
                 f"""How many legs has {a(one)}?
                 What is the number of legs of {a(one)}?""",
                 f"{sentence(a(one))} has {legs} legs. It is {a(kind)}.",
             ))  # fmt: skip
+    return made + young_topics(youngs)
+
+
+def young_topics(youngs: dict[str, list[str]]) -> list[Topic]:
+    """From the word for a young animal to the animal, by the animals of each word."""
+    made = []
+    for young, ones in youngs.items():
+        if young in ("pup", "infant", "fry"):  # more often of others than of those of the table
+            continue
+        old = listed(ones[:3]).replace(" and ", " or ")
+        made.append(topic(
+            f"what grows from {a(young)} {' '.join(ones[:3])}",
+            f"""Which animal has a baby called {a(young)}?
+            {a(young)} is the baby of which animal?
+            What animal does {a(young)} grow into?
+            {a(young)} becomes what when it is big?
+            Whose baby is {a(young)}?
+            If the baby is called {a(young)}, what is the mother?
+            {a(young)}, from which animal is it?
+            {young}: baby of which animal?""",
+            f"""Of which animal is {a(young)} the young one?
+            What will {a(young)} be one day?""",
+            f"{sentence(a(young))} is a young {old}"
+            f"{', for example' if len(ones) > 3 else ''}.",
+        ))  # fmt: skip
     return made
 
 
@@ -868,7 +1085,14 @@ def kind_topics() -> list[Topic]:
                 f"{one} {other}",
                 f"""Is {a(one)} {a(other)}?
                 Are {many} {others}?
-                Does {a(one)} belong to the {others}?""",
+                Does {a(one)} belong to the {others}?
+                Would you call {a(one)} {a(other)}?
+                Does {a(one)} count as {a(other)}?
+                {a(one)} is {a(other)}, right?
+                I say that {a(one)} is {a(other)}. Am I right?
+                My brother says that {many} are {others}. Is he right?
+                {one}: {other} or not?
+                Can one call {many} {others}?""",
                 f"""Do {many} belong to the {others}?
                 Is it true that {a(one)} is {a(other)}?""",
                 f"Yes, {a(one)} is {a(other)}." if kind == other else
@@ -879,6 +1103,7 @@ def kind_topics() -> list[Topic]:
 
 def material_topics() -> list[Topic]:
     made = []
+    made_of: dict[str, list[tuple[str, str, str]]] = {}
     for name, material, note in rows(MATERIALS):
         mostly = "mostly " if material.startswith("mostly ") else ""
         of = material.removeprefix("mostly ")
@@ -891,11 +1116,41 @@ def material_topics() -> list[Topic]:
             What do I need to make {name}?
             Do you know what {name} is made of?
             Which materials are in {name}?
-            Can you tell me what {name} is made of?""",
+            Can you tell me what {name} is made of?
+            Material of {noun(name)}
+            Which stuff is {name} made of?
+            {name}: made of what?
+            What does {name} consist of?
+            What is the material of {name}?
+            I want to make {name}. What material do I need?
+            From which stuff do people make {name}?
+            My child asks what {name} is made from.
+            What do you take in order to make {name}?
+            How do they make {name}, out of which material?""",
             f"""Out of what is {name} made?
             What is used to make {name}?""",
             f"{sentence(name)} is {mostly}made of {of}. {note}.",
             f"{sentence(name)} is {mostly}made of {of}.",
+        ))  # fmt: skip
+        made_of.setdefault(of, []).append((name, mostly, note))
+    for of, found in made_of.items():
+        names = [name for name, *_ in found[:3]]
+        name, mostly, note = found[0]
+        made.append(topic(
+            f"made of {of}",
+            f"""What is made of {of}?
+            Which thing is made of {of}?
+            Name something that is made of {of}.
+            Which things consist of {of}?
+            {of}: what is made of it?
+            Give me an example of a thing that is made of {of}.
+            I need something that is made of {of}. What could I take?
+            It is made of {of}. What could it be?""",
+            f"""Can you name a thing that consists of {of}?
+            For what does one use {of}?""",
+            f"{sentence(name)} is {mostly}made of {of}. {note}." if len(names) == 1 else
+            f"{sentence(listed(names))} are {'mostly ' if any(m for _, m, _ in found) else ''}"
+            f"made of {of}.",
         ))  # fmt: skip
     return made
 
@@ -913,23 +1168,45 @@ def tool_topics() -> list[Topic]:
             What is the use of {name}?
             What is {name}?
             Explain what {name} is for.
-            Tell me what {name} is for.""",
+            Tell me what {name} is for.
+            {noun(name)} use
+            {name}, what is it good for?
+            What is {name} good for?
+            What is the purpose of {name}?
+            I found {name}. What can I do with it?
+            Why do people have {name}?
+            Why would I need {name}?
+            When do people use {name}?
+            What does {name} help with?
+            My kid asks what {name} is good for.
+            In what way is {name} useful?""",
             f"""What does one need {name} for?
             For what is {name} used?""",
             f"{sentence(name)} is used to {use}. {note}.",
             f"You use {name} to {use}. {note}.",
         ))  # fmt: skip
+        mine = use.replace("your", "my")
         made.append(topic(
             f"tool to {use}",
-            f"""What do I use to {use}?
-            What do I need to {use}?
-            Which tool do I need to {use}?
-            What can I use to {use}?
-            I want to {use}. What do I need?
-            Which thing is used to {use}?
-            What is used to {use}?""",
-            f"""Which tool is good to {use}?
-            I would like to {use}. What should I take?""",
+            f"""What do I use to {mine}?
+            What do I need to {mine}?
+            Which tool do I need to {mine}?
+            What can I use to {mine}?
+            I want to {mine}. What do I need?
+            Which thing is used to {mine}?
+            What is used to {mine}?
+            Tool to {mine}
+            How can I {mine}?
+            With what can I {mine}?
+            I have to {mine}. What would help me?
+            I want something to {mine}. What should I buy?
+            What helps me to {mine}?
+            What do I need in order to {mine}?
+            Is there a thing that helps to {mine}?
+            What do I take when I want to {mine}?
+            What is the thing called with which I can {mine}?""",
+            f"""Which tool is good to {mine}?
+            I would like to {mine}. What should I take?""",
             f"To {use}, you need {name}. {note}.",
             f"{sentence(name)} is used to {use}. {note}.",
         ))  # fmt: skip
@@ -949,7 +1226,18 @@ def job_topics() -> list[Topic]:
             Tell me what {a(name)} does.
             What do {name}s do?
             Tell me about the job of {a(name)}.
-            {a(name)}?""",
+            {a(name)}?
+            {name} job description
+            {name}: what kind of job is it?
+            My uncle is {a(name)}. What does he do?
+            My daughter wants to be {a(name)}. What would she do?
+            What is {a(name)} paid for?
+            What work does {a(name)} have?
+            If I became {a(name)}, what would my work be?
+            What is {a(name)} there for?
+            How does {a(name)} spend the working day?
+            What do you do as {a(name)}?
+            I met {a(name)}. What does such a person do?""",
             f"""What is the work of {a(name)}?
             Describe the job of {a(name)}.""",
             f"{sentence(a(name))} {does}. {note}.",
@@ -962,7 +1250,16 @@ def job_topics() -> list[Topic]:
             What do you call somebody who {does}?
             What is a person called who {does}?
             Which job has a person who {does}?
-            Whose job is it when somebody {does}?""",
+            Whose job is it when somebody {does}?
+            My neighbour {does}. What is her job?
+            Somebody {does}. What job is that?
+            Word for somebody who {does}
+            What is the word for a person who {does}?
+            {does}: which job is that?
+            How do you call somebody who {does}?
+            There are people whose job it is: such a person {does}. Who is that?
+            In a quiz they asked who {does}.
+            I forgot the name of the job. The person {does}.""",
             f"""Name the job of a person who {does}.
             What would you call somebody who {does}?""",
             f"A person who {does} is called {a(name)}. {note}.",
@@ -982,7 +1279,15 @@ def calendar_topics() -> list[Topic]:
                 f"""Which {kind} comes after {name}?
                 What {kind} comes after {name}?
                 Which {kind} follows {name}?
-                Tell me the {kind} after {name}.""",
+                Tell me the {kind} after {name}.
+                {kind} after {name}
+                {name}, and then?
+                {name} is over. Which {kind} begins now?
+                Which {kind} do we have once {name} is over?
+                If this {kind} is {name}, which one is next?
+                What do we have after {name}?
+                My son forgot which {kind} comes after {name}.
+                {name} is followed by which {kind}?""",
                 f"""What is the next {kind} after {name}?
                 What follows {name}?""",
                 f"After {name} comes {after}, the {nth} {kind} of the {big}.",
@@ -992,7 +1297,15 @@ def calendar_topics() -> list[Topic]:
                 f"""Which {kind} comes before {name}?
                 What {kind} comes before {name}?
                 Which {kind} is before {name}?
-                Tell me the {kind} before {name}.""",
+                Tell me the {kind} before {name}.
+                {kind} before {name}
+                If this {kind} is {name}, which one did we have before?
+                Now it is {name}. Which {kind} is over?
+                Once this {kind} ends, {name} begins. Which one is it?
+                Right before {name} there is which {kind}?
+                Go one {kind} back from {name}.
+                My son forgot which {kind} comes before {name}.
+                {name} follows which {kind}?""",
                 f"""What is the {kind} before {name}?
                 After which {kind} comes {name}?""",
                 f"Before {name} comes {before}, the {last} {kind} of the {big}.",
@@ -1005,7 +1318,15 @@ def calendar_topics() -> list[Topic]:
             How many days are in {name}?
             How long is {name}?
             Number of days in {name}
-            Tell me how many days {name} has.""",
+            Tell me how many days {name} has.
+            {name} days
+            {name}: 30 or 31 days?
+            Does {name} have 30 or 31 days?
+            {name} has how many days?
+            On which date does {name} end?
+            Is {name} a long or a short month?
+            How many days long is {name}?
+            My rent is for {name}. How many days is that?""",
             f"""How many days are there in {name}?
             What is the number of days in {name}?""",
             f"{name} has {days} days." if i != 1 else
@@ -1019,7 +1340,15 @@ def calendar_topics() -> list[Topic]:
             What is the {ORDER[i]} month of the year?
             Name the {ORDER[i]} month.
             Which number does {name} have among the months?
-            Which month of the year is {name}?""",
+            Which month of the year is {name}?
+            {name} month number
+            Month number {i + 1}
+            What is month number {i + 1}?
+            How is the {ORDER[i]} month called?
+            Which month has the number {i + 1}?
+            In a date I read {i + 1} for the month. Which month is it?
+            Where in the year does {name} come?
+            Counting from January, which place has {name}?""",
             f"""What is the name of the {ORDER[i]} month?
             Tell me the {ORDER[i]} month of the year.""",
             f"{name} is the {ORDER[i]} month of the year.",
@@ -1031,7 +1360,15 @@ def calendar_topics() -> list[Topic]:
             What is the {ORDER[i]} planet from the sun?
             What is the {ORDER[i]} planet?
             Name the {ORDER[i]} planet from the sun.
-            Where in the order of the planets is {name}?""",
+            Where in the order of the planets is {name}?
+            Planet number {i + 1}
+            Which planet has the number {i + 1}?
+            {name} is which planet from the sun?
+            Counting from the sun, which planet is number {i + 1}?
+            What place does {name} have among the planets?
+            Starting at the sun, where does {name} come?
+            Position of {name} in the solar system
+            How is the {ORDER[i]} planet called?""",
             f"""Which planet comes {ORDER[i]} when one starts at the sun?
             What is the name of the {ORDER[i]} planet from the sun?""",
             f"{name} is the {ORDER[i]} planet from the sun.",
@@ -1045,8 +1382,9 @@ def topics() -> list[Topic]:
 
 
 def known(name: str) -> float:
-    """The weight of a table's topic: more for what everybody knows."""
-    return 12.0 if any(word in WELL_KNOWN for word in name.split()) else 1.0
+    """The weight of a table's topic: more for what everybody knows, less for what few ask."""
+    rarer = 0.4 if name.startswith(("whether ", "known of ", "what grows ")) else 1.0
+    return rarer * (12.0 if any(word in WELL_KNOWN for word in name.split()) else 1.0)
 
 
 @cache
@@ -1102,7 +1440,9 @@ def _groups() -> tuple[tuple[str, tuple[str, ...], str], ...]:
 
 SOME = (
     "Name three {}.", "Name some {}.", "Tell me three {}.", "List three {}.", "Give me three {}.",
-    "Which {} do you know?", "Can you name three {}?", "Three {}, please.",
+    "Which {} do you know?", "Can you name three {}?", "Three {}, please.", "Some {}, please.",
+    "I need three {}.", "Think of three {}.", "Give me a few {}.", "My homework: three {}.",
+    "Three {} for a quiz", "My son must know three {}.", "I can think of no {}. Help me.",
 )  # fmt: skip
 SOME_RESERVED = ("What are three {}?", "Could you list three {}?")
 
@@ -1115,10 +1455,19 @@ def some_of(rng: random.Random, held_out: bool) -> Conversation:
 
 
 FOLLOW_UPS = {
-    "capital": ("And {0}?", "And of {0}?", "And the capital of {0}?", "What about {0}?"),
-    "food": ("And what do they eat?", "What do they eat?", "And their food?"),
-    "home": ("And where do they live?", "Where do they live?", "And where can I find them?"),
-}
+    "capital": (
+        "And {0}?", "And of {0}?", "And the capital of {0}?", "What about {0}?", "Now {0}.",
+        "The same for {0}, please.", "Then {0}?", "Good. {0}?", "And which is it for {0}?",
+    ),
+    "food": (
+        "And what do they eat?", "What do they eat?", "And their food?", "What is their food?",
+        "How do they feed themselves?", "Ok, and what do they have for dinner?", "And the diet?",
+    ),
+    "home": (
+        "And where do they live?", "Where do they live?", "And where can I find them?",
+        "Where would I see one?", "And their habitat?", "Ok, and where is their home?",
+    ),
+}  # fmt: skip
 FOLLOW_UPS_RESERVED = {
     "capital": ("And what about {0}?",),
     "food": ("And what do they live on?",),
