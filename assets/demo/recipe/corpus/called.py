@@ -25,6 +25,7 @@ from assets.demo.recipe.corpus.text import (
     read_sections,
     sentence,
     spoken,
+    with_article,
     wordings,
 )
 
@@ -34,7 +35,7 @@ KEPT = "! "
 HEADS = frozenset(
     """
     animal bird fish insect reptile pet cat bear ape mammal lizard tool instrument machine device
-    vehicle building shop room place country city river mountain planet star gas metal material
+    vehicle building shop room place country city mountain planet star gas metal material
     fruit vegetable drink food sport game season flower tree plant illness organ feeling science
     language season holiday toy thing monster book furniture clothing body face house person
     """.split()  # noqa: SIM905 (a list would be four times as long)
@@ -53,6 +54,28 @@ HAPPENS = re.compile(
     r"falls|probably|rings|turns|whistles|opens|protects|beats|can|rumbles|runs|grew|grows|melts|"
     r"warns|removes|writes|agrees|shows) "
 )
+MODAL = re.compile(r"(is|are|can|must|should) ")
+NO_HEAD = re.compile(r"\b(in|on|from|where|who|only|kind|feather|bulb|leaves)\b|(?<!part|iece) of ")
+OPEN = re.compile(r" (that|which|who) ")  # a part of a sentence that "has" does not fit before
+# Those who do something in "the tree that birds build nests in".
+MANY = frozenset(
+    """
+    this always witches cats birds acorns girls things raisins pickles magnets trees fires babies
+    monkeys slugs
+    """.split()  # noqa: SIM905
+)
+THE = re.compile(rf"the (?!\w+est )(\w+ )?({'|'.join(HEADS)}) ")
+VERBS = {
+    "have": "has", "am": "is", "was": "was", "can": "can", "cannot": "cannot", "could": "could",
+    "must": "must", "do": "does", "go": "goes", "will": "will",
+}  # fmt: skip
+# What a riddle has where its second verb would have to change too.
+BARE = re.compile(
+    r"\b(and|but) (am|crackle|do|eat|go|make|never|pull|run|say|show|sit|sleep)\b|\bthey\b|"
+    r"\bmyself\b|\bthe more\b"
+)
+PERSON = re.compile(r"^[^.]*\b(person|man|woman|doctor|robber|performer|entertainer|dead)\b")
+SAID = re.compile(r"\b(call|called|calls|words?|names?|term|say|profession|job)\b", re.IGNORECASE)
 BEFORE = re.compile(r"(an?|the|one|our) ")
 # Countries of which the table says what holds for others too.
 SHARED = frozenset(
@@ -128,10 +151,11 @@ def countries() -> tuple[Thing, ...]:
     for name, capital, where, fact in facts.rows(facts.COUNTRIES):
         if name not in taught():
             continue
-        clues = [f"the country whose capital is {capital}"]
-        if name not in SHARED and name not in capital:
+        clues = [] if name in capital else [f"the country whose capital is {capital}"]
+        if name not in SHARED:
             clues += [f"the country in {where} that {fact}", f"which country {fact}"]
-        made.append(_thing(name, clues))
+        if clues:
+            made.append(_thing(name, clues))
     return tuple(made)
 
 
@@ -156,57 +180,56 @@ def which(clue: str) -> str:
         return clue
     if clue.startswith("what "):
         doer, _, rest = clue.removeprefix("what ").partition(" ")
-        return f"what do {doer} {rest}" if doer in DOERS else clue if HAPPENS.match(clue) else ""
+        if HAPPENS.match(clue):
+            return clue
+        return f"what do {doer} {rest}" if doer in DOERS and not MODAL.match(rest) else ""
     if match := re.match(r"(?:a|the) person who (.+)", clue):
         return f"who {match[1]}"
     if match := re.match(r"(?:a|the) person you (.+)", clue):
         return f"who do you {match[1]}"
-    match = re.match(r"(?:an?|the) ([\w' -]+?),? (that|with|you|people|whose|for) (.+)", clue)
+    match = re.match(r"(?:an?|the) ([\w' -]+?),? (that|with|you|people|for) (.+)", clue)
     if match is None:
         return ""
     head, joined, rest = match.groups()
-    if head.split()[-1] not in HEADS or re.search(r"\b(in|on|from|where|who)\b", head):
+    if head.split()[-1] not in HEADS or NO_HEAD.search(head):
         return ""
-    if joined in ("you", "people"):
-        return f"which {head} do {joined} {rest}"
+    asked = "what" if head == "thing" else f"which {head}"
     if joined == "with":
-        return "" if " that " in rest or " and " in rest and " has " in rest else (
-            f"which {head} has {rest}"
-        )  # fmt: skip
+        return "" if OPEN.search(f" {rest}") or head.endswith("person") else f"{asked} has {rest}"
     if joined == "for":
-        return f"which {head} is for {rest}"
-    if joined == "whose":
-        return f"which {head} is it whose {rest}"
-    doer, _, then = rest.partition(" ")
+        return f"{asked} is for {rest}" if re.match(r"\w+ing (?!.* that )", rest) else ""
+    doer, _, then = (rest if joined == "that" else f"{joined} {rest}").partition(" ")
     if doer in DOERS:
-        return f"which {head} do {doer} {then}"
-    verb = re.match(r"(\w+s|can|cannot|hardly|looks|grew|lived|won|we)\b", rest)
-    return f"which {head} {rest}" if verb and doer not in ("this", "always") else ""
+        return "" if MODAL.match(then) else f"{asked} do {doer} {then}"
+    verb = re.match(r"(\w+s|can|cannot|grew|lived|won)$", doer)
+    return f"{asked} {rest}" if joined == "that" and verb and doer not in MANY else ""
 
 
 def noun_phrase(rng: random.Random, clue: str) -> str:
     """The clue as it stands behind "what do you call", in one of several ways."""
     if clue.startswith("what "):
-        return f"{rng.choice(('the thing', 'the thing that', 'something that'))} {clue[5:]}" \
-            if not HAPPENS.match(clue) \
-            else f"{rng.choice(('the thing', 'something', 'a thing'))} that {clue[5:]}"  # fmt: skip
+        thing = rng.choice(("the thing", "something", "a thing"))
+        that = " that" if HAPPENS.match(clue) or rng.random() < 0.6 else ""
+        return f"{thing}{that} {clue[5:]}"
     if match := re.match(r"(?:a|the) person (?=who|you)", clue):
         person = rng.choice(("a person", "a person", "someone", "somebody", "the person"))
         return f"{person} {clue[match.end() :]}"
     way = rng.random()
-    if way < 0.12 and clue.startswith(("the ", "a ", "an ")):
-        return clue.partition(" ")[2]
-    if way < 0.3 and clue.startswith("the "):
+    if way < 0.06 and clue.startswith(("the ", "a ", "an ")):
+        return clue.partition(" ")[2]  # as those write who learn English
+    if way < 0.2 and THE.match(clue):
         return f"that {clue[4:]}"
     if way < 0.4 and clue.startswith("the thing "):
-        return f"something {clue[10:]}" if " thing that " in clue else f"a {clue[4:]}"
+        return f"something {clue[10:]}" if clue.startswith("the thing that ") else f"a {clue[4:]}"
     return clue
 
 
-def named(thing: Thing, called: bool) -> str:
-    """The name, and what is said of the thing."""
+def named(thing: Thing, question: str) -> str:
+    """The name, and what is said of the thing: it "is called" so where the question is about the
+    word, and else it "is" that."""
     be = "Those are" if thing.many else "That is"
-    return f"{be}{' called' * (called and not thing.proper)} {thing.one}. {thing.text}"
+    called = " called" if SAID.search(question) and not thing.proper else ""
+    return f"{be}{called} {thing.one}. {thing.text}"
 
 
 def _form(rng: random.Random, section: str, held_out: bool) -> str:
@@ -215,28 +238,49 @@ def _form(rng: random.Random, section: str, held_out: bool) -> str:
 
 def _described(rng: random.Random, thing: Thing, clue: str, kept_form: bool) -> tuple[str, str]:
     """A question with the clue, and its answer."""
-    if clue.startswith("when "):
-        form = _form(rng, "when", kept_form)
-        return spoken(rng, form.replace("{x}", clue)), named(thing, called=True)
     question = which(clue)
-    if question and (rng.random() < 0.4 or clue.startswith(("which ", "who "))):
+    if clue.startswith("when "):
+        asked = spoken(rng, _form(rng, "when", kept_form).replace("{x}", clue))
+    elif question and (rng.random() < 0.4 or clue.startswith(("which ", "who "))):
+        form = _form(rng, "which", kept_form)
+        if not re.search(r"^\{q\}|[:,.] \{q\}", form):  # "do you know what you eat soup with"
+            question = re.sub(rf" do (?=({'|'.join(DOERS)}) )", " ", question, count=1)
         if question.startswith("which ") and rng.random() < 0.5:
             question = f"what {question[6:]}"
-        asked = spoken(rng, _form(rng, "which", kept_form).replace("{q}", question))
-        if asked.endswith(".") and rng.random() < 0.4:
+        asked = spoken(rng, form.replace("{q}", question))
+        if asked.endswith(".") and rng.random() < 0.5:
             asked = f"{asked[:-1]}?"
-        return asked, named(thing, called=False)
-    section = rng.choices(("asks", "one"), (9, 1))[0]
-    if re.match(r"(a|the) person (who|with) ", clue) and rng.random() < 0.2:
-        section = "job" if "job" in thing.text or thing.one in _jobs() else section
-    form = _form(rng, section, kept_form).replace("{x}", noun_phrase(rng, clue))
-    short = f"{sentence(thing.one)}."
-    return spoken(rng, form), short if section == "one" else named(thing, called=True)
+    else:
+        section = rng.choices(("asks", "one"), (9, 1))[0]
+        if thing.one in _jobs() and "a person who " in clue and rng.random() < 0.2:
+            section = "job"
+        form = _form(rng, section, kept_form)
+        asked = spoken(rng, form.replace("{x}", noun_phrase(rng, clue)))
+        if section == "one":
+            return asked, f"{sentence(thing.one)}."
+    return asked, named(thing, asked)
 
 
 @cache
 def _jobs() -> frozenset[str]:
-    return frozenset(facts.a(row[0]) for row in facts.rows(facts.JOBS))
+    return frozenset(with_article(row[0]) for row in facts.rows(facts.JOBS))
+
+
+def of_it(riddle: str) -> str:
+    """A riddle of somebody who says "I", about "it": "It has a long neck, and it eats leaves." It
+    is "" where that cannot be said so simply."""
+    if BARE.search(riddle):
+        return ""
+
+    def said(match: re.Match[str]) -> str:
+        often, verb = match[1] or "", match[2]
+        end = "es" if verb.endswith(("o", "ss", "sh", "ch", "x")) else "s"
+        if re.search("[^aeiou]y$", verb):
+            verb, end = verb[:-1], "ies"
+        return f"it {often}{VERBS.get(match[2], verb + end)}"
+
+    text = re.sub(r"\bI ((?:never|always|often|only) )?(\w+)", said, riddle)
+    return sentence(re.sub(r"\bmy\b", "its", re.sub(r"\bme\b", "it", text)))
 
 
 def _riddle(rng: random.Random, held_out: bool) -> tuple[str, str]:
@@ -245,9 +289,11 @@ def _riddle(rng: random.Random, held_out: bool) -> tuple[str, str]:
         thing, trained, kept = rng.choice(riddles())
         if texts := kept if kept_text else trained:
             break
-    form = _form(rng, "riddle", held_out and not kept_text)
-    question = spoken(rng, form.replace("{r}", rng.choice(texts)))
-    return question, f"You are {thing.one}. {thing.text}"
+    text, section, be = rng.choice(texts), "riddle", "You are"
+    if rng.random() < 0.35 and not (thing.many or PERSON.search(thing.text)) and of_it(text):
+        text, section, be = of_it(text), "riddle it", "It is"
+    form = _form(rng, section, held_out and not kept_text)
+    return spoken(rng, form.replace("{r}", text)), f"{be} {thing.one}. {thing.text}"
 
 
 def _asked(rng: random.Random, held_out: bool) -> tuple[str, str]:
