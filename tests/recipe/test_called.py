@@ -97,6 +97,7 @@ def test_a_riddle_is_turned_to_it() -> None:
         ("what beats in your chest", "what beats in your chest"),
         ("the tree that birds build nests in", ""),
         ("what the Titanic hit", ""),
+        ("what a pilot flies from city to city", "what does a pilot fly from city to city"),
     ],
 )
 def test_a_clue_becomes_a_question(clue: str, question: str) -> None:

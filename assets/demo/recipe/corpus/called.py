@@ -45,7 +45,8 @@ DOERS = frozenset(
     """
     you we people children sailors surfers astronomers scientists skaters geologists grandmothers
     hikers rabbits Germans Americans Italians vegetarians journalists pupils students parents
-    lamps plants tires miners cyclists pigs mice dogs
+    lamps plants tires miners cyclists pigs mice dogs vampires bears pirates firefighters smurfs
+    girls policemen cowboys
     """.split()  # noqa: SIM905
 )
 # What happens in "what beats in your chest".
@@ -54,6 +55,7 @@ HAPPENS = re.compile(
     r"falls|probably|rings|turns|whistles|opens|protects|beats|can|rumbles|runs|grew|grows|melts|"
     r"warns|removes|writes|agrees|shows) "
 )
+BASE = re.compile(r"(?<=ch|sh|ss|go|do)e$|(?<=[xo])e$")  # "teaches": what is left too much
 MODAL = re.compile(r"(is|are|can|must|should) ")
 NO_HEAD = re.compile(r"\b(in|on|from|where|who|only|kind|feather|bulb|leaves)\b|(?<!part|iece) of ")
 OPEN = re.compile(r" (that|which|who) ")  # a part of a sentence that "has" does not fit before
@@ -182,6 +184,12 @@ def which(clue: str) -> str:
         doer, _, rest = clue.removeprefix("what ").partition(" ")
         if HAPPENS.match(clue):
             return clue
+        if match := re.match(
+            r"what ((?:an?|the) \w+) (?!is|has|was|does|two)(\w+[^s\W])s\b(.*)", clue
+        ):
+            one, verb, rest = match.groups()
+            base = f"{verb[:-2]}y" if verb.endswith("ie") else BASE.sub("", verb)
+            return f"what does {one} {base}{rest}"
         return f"what do {doer} {rest}" if doer in DOERS and not MODAL.match(rest) else ""
     if match := re.match(r"(?:a|the) person who (.+)", clue):
         return f"who {match[1]}"
@@ -245,6 +253,7 @@ def _described(rng: random.Random, thing: Thing, clue: str, kept_form: bool) -> 
         form = _form(rng, "which", kept_form)
         if not re.search(r"^\{q\}|[:,.] \{q\}", form):  # "do you know what you eat soup with"
             question = re.sub(rf" do (?=({'|'.join(DOERS)}) )", " ", question, count=1)
+            question = clue if question.startswith("what does ") else question
         if question.startswith("which ") and rng.random() < 0.5:
             question = f"what {question[6:]}"
         asked = spoken(rng, form.replace("{q}", question))
