@@ -21,7 +21,6 @@ from assets.demo.recipe.corpus.text import (
     Conversation,
     as_typed,
     chat,
-    early,
     read_sections,
     sentence,
     spoken,
@@ -305,13 +304,18 @@ def _riddle(rng: random.Random, held_out: bool) -> tuple[str, str]:
     return spoken(rng, form.replace("{r}", text)), f"{be} {thing.one}. {thing.text}"
 
 
+def _known(rng: random.Random) -> Thing:
+    """One of the things, the best known somewhat more often."""
+    return things()[int(len(things()) * rng.random() ** 1.5)]
+
+
 def _asked(rng: random.Random, held_out: bool) -> tuple[str, str]:
     while True:
         kind = rng.choices(("thing", "country", "riddle"), SHARES)[0]
         if kind == "riddle":
             question, answer = _riddle(rng, held_out)
         else:
-            thing = early(rng, things()) if kind == "thing" else rng.choice(countries())
+            thing = _known(rng) if kind == "thing" else rng.choice(countries())
             kept_clue = held_out and bool(thing.kept) and rng.random() < 0.7
             clue = rng.choice(thing.kept if kept_clue else thing.clues)
             question, answer = _described(rng, thing, clue, held_out and not kept_clue)
