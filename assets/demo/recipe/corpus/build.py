@@ -24,6 +24,7 @@ from assets.demo.recipe.corpus import (
     arithmetic,
     asked,
     brief,
+    called,
     chatting,
     claims,
     code,
@@ -89,9 +90,10 @@ JOINED = (0.2, 0.5)
 # Weights of the sources among the conversations. Stories are four times as long as the others.
 SOURCES: dict[str, tuple[float, Sample]] = {
     "first": (44, first.sample),
-    "subject": (13, subject.sample),
-    "facts": (13, facts.sample),
+    "subject": (20, subject.sample),
+    "facts": (24, facts.sample),
     "definitions": (13, definitions.sample),
+    "called": (10, called.sample),
     "stories": (2.5, stories.sample),
     "named": (6.5, named.sample),
     "particulars": (5, particulars.sample),
