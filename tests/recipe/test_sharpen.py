@@ -61,7 +61,7 @@ def test_sampling_acts_as_at_a_lower_temperature(sharp: Path, part: str) -> None
     for family, temperature in ((DEMO, 1.0), (sharp, FACTOR)):
         target = Target(load(family / "target"))
         decoder = Decoder(target, drafter_of(family, part, target))
-        params = Params(SamplingParams(temperature), gamma=6, eagle_top_k=1, max_new_tokens=160)
+        params = Params(SamplingParams(temperature), gamma=6, eagle_top_k=1, max_new_tokens=64)
         rounds = [(each.tokens, each.accepted) for each in decoder.generate(prompt, params, 3)]
         found.append(rounds)
     before, after = found
