@@ -419,12 +419,16 @@ REMARKS = (
     "I see, {k}. What can I do for you?",
 )
 NO_QUESTION = ("tell", "say", "guess", "help", "i am looking", "repeat", "please s", "count")
-DOUBTS = (
-    "guess", "just guess", "but you must know", "try", "try anyway", "are you sure", "why not",
-    "really?", "but i told you", "i did tell you", "yes i have", "think again", "come on",
-    "you forgot it?", "make a guess", "i told you before", "you should know that",
+GUESS = (
+    "guess", "just guess", "but you must know", "try", "try anyway", "think harder", "come on",
+    "make a guess", "you should know that", "then guess", "say anything", "please try", "why not",
 )  # fmt: skip
-DOUBTS_KEPT = ("give it a guess", "surely i told you", "look again")
+CLAIM = (
+    "are you sure", "really?", "but i told you", "i did tell you", "yes i have", "think again",
+    "you forgot it?", "i told you before", "i have told you", "i said it yesterday", "look again",
+    "you knew it before",
+)  # fmt: skip
+GUESS_KEPT, CLAIM_KEPT = ("take a wild guess", "have a go"), ("surely i told you", "yes i did")
 
 
 def same(key: str, other: str) -> bool:
@@ -517,20 +521,25 @@ def untold(rng: random.Random, held_out: bool) -> Conversation:
         for part in parts:
             turns += part
     turns += [asking(rng, item, held_out), item.not_told]
-    if held_out:
-        return chat(*turns)
     way = rng.random()
     if way < 0.15:
-        turns += [written(rng, rng.choice(DOUBTS), False), doubted(item)]
-    elif way < 0.4:
+        turns += doubted(rng, item, held_out)
+    elif way < 0.4 and not held_out:
         turns += telling(rng, item)
         if rng.random() < 0.7:
             turns += [asking(rng, item, False), item.answer]
     return chat(*turns)
 
 
-def doubted(item: Item) -> str:
-    return f"I cannot guess it, for I see only this conversation. {item.invited}"
+def doubted(rng: random.Random, item: Item, held_out: bool) -> list[str]:
+    """The user wants a guess, or says that he told it; it stays untold."""
+    if rng.random() < 0.5:
+        doubt = rng.choice(GUESS_KEPT if held_out else GUESS)
+        reply = "I cannot guess it, for I see only this conversation."
+    else:
+        doubt = rng.choice(CLAIM_KEPT if held_out else CLAIM)
+        reply = "I am sorry, but it does not stand in this conversation."
+    return [written(rng, doubt, doubt in ("are you sure", "why not")), f"{reply} {item.invited}"]
 
 
 def sample(rng: random.Random, held_out: bool = False) -> Conversation:
