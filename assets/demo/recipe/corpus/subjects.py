@@ -274,17 +274,25 @@ HOME_NEEDS = _phrases("""
 my headache, my sore knee, my back pain, a bad cough, a high fever, a rash on my arm, my stomach
 ache, a toothache, a bee sting, a sprained ankle, an ear infection, my blood pressure, my allergy,
 a broken finger, chest pain, dizziness, a burn on my hand, my insomnia, a swollen eye, a sore
-throat, numb fingers, a migraine, a nose bleed, my asthma, a cold that does not go away
+throat, numb fingers, a migraine, a nose bleed, my asthma, a cold that does not go away, a lump on my
+neck, a swollen foot, a pain in my shoulder, a stiff neck, hair loss, a tingling arm, itching skin,
+gout, a hernia, my thyroid, high cholesterol, high blood sugar, anaemia, arthritis, tinnitus, a
+kidney stone, gall stones, eczema, psoriasis, shingles, a fungus on my nail, a wart, a cyst, heart
+burn, a slipped disc, sciatica, a torn muscle, a racing pulse, night sweats, a strange mole, a
+trembling hand, a swollen knee, an irregular heartbeat, a wound that does not heal, a fish allergy
 """)
 LEGAL_NEEDS = _phrases("""
 my rental contract, a parking fine, a divorce, an inheritance, my landlord, a dismissal at work, my
 employment contract, a copyright claim, a speeding ticket, a lawsuit, a custody case, a noise
-complaint, my will, a visa refusal, a trademark, a car accident claim, an unpaid invoice
+complaint, my will, a visa refusal, a trademark, a car accident claim, an unpaid invoice, a rent
+increase, a broken contract, a stolen design, a dog bite claim, a tax fine, an eviction, a fence of
+my neighbour, a pension claim, a warranty claim, an accident at work, a data leak, a name change
 """)
 MONEY_NEEDS = _phrases("""
 my savings, my pension, my tax return, a bank loan, a mortgage, shares in a company, gold coins,
 bitcoin, a credit card debt, my student loan, life insurance, government bonds, an investment fund,
-buying a flat, renting or buying, my inheritance money
+buying a flat, renting or buying, my inheritance money, a savings account, a car loan, a second
+mortgage, a pension plan, an index fund, foreign money, a tax refund, my debts, early retirement
 """)
 LANGUAGES = _words("""
 French German Spanish Italian Portuguese Dutch Swedish Polish Czech Russian Greek Turkish Arabic

@@ -175,7 +175,13 @@ SLOTS: dict[str, Filler] = {
     "venue": _of(subjects.PLACES_TO_GO),
     "product": _of(subjects.PRODUCTS),
     "howto": _of(_untaught(subjects.HOW_TO)),
-    "illness": _of(subjects.HOME_NEEDS),
+    "illness": _of(  # those without a topic of first aid or advice
+        [
+            need
+            for need in subjects.HOME_NEEDS
+            if need not in ("my headache", "a bee sting", "a sore throat", "a nose bleed")
+        ]
+    ),
     "legal": _of(subjects.LEGAL_NEEDS),
     "money": _of(subjects.MONEY_NEEDS),
     "language": _of(subjects.LANGUAGES),
