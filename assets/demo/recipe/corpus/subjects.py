@@ -277,9 +277,10 @@ a broken finger, chest pain, dizziness, a burn on my hand, my insomnia, a swolle
 throat, numb fingers, a migraine, a nose bleed, my asthma, a cold that does not go away, a lump on
 my neck, a swollen foot, a pain in my shoulder, a stiff neck, hair loss, a tingling arm,
 itching skin, gout, a hernia, my thyroid, high cholesterol, high blood sugar, anaemia, arthritis,
-tinnitus, a kidney stone, gall stones, eczema, psoriasis, shingles, a fungus on my nail, a wart, a cyst
-heart burn, a slipped disc, sciatica, a torn muscle, a racing pulse, night sweats, a strange mole, a
-trembling hand, a swollen knee, an irregular heartbeat, a wound that does not heal, a fish allergy
+tinnitus, a kidney stone, gall stones, eczema, psoriasis, shingles, a fungus on my nail, a wart,
+a cyst, heartburn, a slipped disc, sciatica, a torn muscle, a racing pulse, night sweats,
+a strange mole, a trembling hand, a swollen knee, an irregular heartbeat,
+a wound that does not heal, a fish allergy
 """)
 LEGAL_NEEDS = _phrases("""
 my rental contract, a parking fine, a divorce, an inheritance, my landlord, a dismissal at work, my
