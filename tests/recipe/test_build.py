@@ -40,10 +40,10 @@ def test_every_source_gives_whole_conversations(
 
 
 def kept_question(record: Mapping[str, Any]) -> str:
-    """What is held out of a conversation: its first question. Where something is told first, such
-    as a favourite colour, it is how that is asked for."""
-    told = record["category"] == "unknown" and len(record["messages"]) > 2
-    return str(record["messages"][2 if told else 0]["content"])
+    """What is held out of a conversation: its first question. Where something is told first, it is
+    how that is asked for."""
+    told = record["category"] == "recall"
+    return str(record["messages"][-2 if told else 0]["content"])
 
 
 def test_what_is_held_out_is_never_trained() -> None:

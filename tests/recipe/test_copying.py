@@ -251,9 +251,30 @@ def test_the_answer_repeats_the_subject() -> None:
         filling = unknown.Filling(rng, False)
         typed = unknown.asked(rng, "Who is {person}?", filling)
         assert filling.value("person", "").lower() in typed.lower()
-    conversation = unknown._fact(random.Random(0), False)
-    said, recalled = conversation[0]["content"].lower(), conversation[-1]["content"].lower()
-    assert set(re.findall(r"\w+", said)) & set(re.findall(r"\w+", recalled))
+
+
+def test_every_form_is_filled() -> None:
+    rng = random.Random(5)
+    for held_out in (False, True):
+        for _ in range(1500):
+            question, answer = unknown.question(rng, held_out)
+            assert not re.search(r"[{}|\[\]]", question + answer), (question, answer)
+    assert len(unknown.KINDS) > 65
+    for kind, topic in unknown.KINDS:
+        assert len(topic.questions) > 13, kind
+        assert all(
+            unknown.slots_of(answer)
+            <= set(unknown.SLOTS) | {f"{slot}{n}" for slot in unknown.SLOTS for n in "23"}
+            for answer in topic.answers
+        ), kind
+
+
+def test_a_doubt_is_met_with_the_same() -> None:
+    rng = random.Random(5)
+    for held_out in (False, True):
+        for _ in range(100):
+            doubt, answer = unknown.doubted(rng, held_out)
+            assert doubt and not re.search(r"[{}|\[\]]", doubt + answer), (doubt, answer)
 
 
 def test_random_things_are_as_many_and_in_the_range() -> None:

@@ -31,7 +31,7 @@ def test_what_was_not_told_is_not_known(held_out: bool) -> None:
         for other in ("tell me your", "tell me ur", "should i"):  # about the model
             small = small.replace(other, "")
         mine = re.search(r"\b(my|i|im|me)\b", small)
-        assert bool(mine) == answer.startswith("I cannot know"), (question, answer)
+        assert bool(mine) == answer.startswith("You have not told me"), (question, answer)
 
 
 def test_ages_are_right() -> None:

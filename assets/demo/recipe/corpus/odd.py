@@ -213,12 +213,10 @@ def not_told(x: str) -> str:
     for fact in personal.FACTS:
         if x in (fact.key, fact.untold.removeprefix("your ")) or x == f"favorite {fact.key}":
             return (
-                f"I cannot know {fact.untold}, because you have not told me. "
+                f"You have not told me {fact.untold} yet. "
                 f'Say "{fact.example}", and I will remember it in this conversation.'
             )
-    return (
-        f"I cannot know your {x}, because you have not told me, and I see only what you type here."
-    )
+    return f"You have not told me your {x} yet, and I see only what you type here."
 
 
 def untold(rng: random.Random) -> Asked:

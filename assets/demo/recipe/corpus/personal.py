@@ -389,13 +389,13 @@ ASKED_SOFT = ("", "", "", "", "", "so ", "ok, ", "and ", "hey, ", "now ", "quick
               "test: ", "hm, ", "tell me, ")  # fmt: skip
 CORRECTED = ("no, {t}", "sorry, {t}", "actually {t}", "i made a mistake, {t}", "wrong, {t}")
 MORE_SELVES = (
-    ("last name", "surname", "family name"), ("address", "street"), ("phone number",),
-    ("password",), ("shoe size",), ("height",), ("weight",), ("email address", "email"),
+    ("last name", "surname", "family name"), ("street",), ("shoe size",),
+    ("height",), ("weight",), ("email address", "email"),
     ("eye colour", "eye color"), ("hair colour", "hair color"), ("nickname",), ("star sign",),
     ("blood type",), ("favourite song", "favorite song"), ("favourite film", "favorite movie"),
-    ("favourite book", "favorite book"), ("car",), ("school",), ("bank account",), ("ip address",),
+    ("favourite book", "favorite book"), ("car",), ("school",),
     ("salary",), ("dream job",), ("middle name",), ("favourite band", "favorite band"),
-    ("favourite game", "favorite game"), ("wifi password",), ("username",),
+    ("favourite game", "favorite game"), ("username",),
 )  # fmt: skip
 MORE_ASKS = (
     "what is my {x}", "whats my {x}", "do you know my {x}", "tell me my {x}",
@@ -466,7 +466,7 @@ def not_told(told: Told) -> str:
     """What is said of a fact that was not told."""
     fact = told.fact
     return told.put(
-        f"I cannot know {fact.untold}, because you have not told me. "
+        f"You have not told me {fact.untold} yet. "
         f'Say "{fact.example}", and I will remember it in this conversation.'
     )
 
@@ -572,7 +572,7 @@ def more_untold(rng: random.Random, held_out: bool) -> Conversation:
     question = rng.choice(MORE_ASKS).format(x=x)
     return chat(
         written(rng, question, True),
-        f"I cannot know your {x}, because you have not told me, and I see only what you type here."
+        f"You have not told me your {x} yet, and I see only what you type here.",
     )  # fmt: skip
 
 

@@ -91,7 +91,18 @@ Leonhard Euler, Pythagoras, Euclid, Archimedes, Emmy Noether, Kurt Goedel, John 
 Charlie Chaplin, Marilyn Monroe, Elvis Presley, John Lennon, Johannes Gutenberg, Copernicus,
 Kepler, Florence Nightingale, Robin Hood, King Arthur, Merlin, Sherlock Holmes, Dracula,
 Frankenstein, Zeus, Thor, Hercules, Odysseus, Achilles, Don Quixote, Romeo, Hamlet, Macbeth, Peter
-Pan, Cinderella, Pinocchio, Gulliver, Captain Nemo, Santa Claus
+Pan, Cinderella, Pinocchio, Gulliver, Captain Nemo, Santa Claus, Fridtjof Nansen, Roald Amundsen,
+Ernest Shackleton, Hannibal, Spartacus, Pericles, Hatshepsut, Saladin, Suleiman the Magnificent,
+Ivan the Terrible, Peter the Great, Oliver Cromwell, Simon Bolivar, Giuseppe Garibaldi, Otto von
+Bismarck, Haile Selassie, Rosa Luxemburg, Emiliano Zapata, Sitting Bull, Geronimo, Hypatia,
+Avicenna, Tycho Brahe, Blaise Pascal, Gottfried Leibniz, Antoine Lavoisier, Dmitri Mendeleev,
+Michael Faraday, James Maxwell, Lise Meitner, Rosalind Franklin, Grace Hopper, Robert Koch, Joseph
+Lister, Ignaz Semmelweis, Alexander von Humboldt, Henry Hudson, Abel Tasman, Vitus Bering, David
+Livingstone, Sappho, Ovid, Virgil, Petrarch, Voltaire, Moliere, Friedrich Schiller, Alexander
+Pushkin, Anton Chekhov, Henrik Ibsen, Rumi, Basho, Georg Handel, Franz Schubert, Johannes Brahms,
+Franz Liszt, Gioachino Rossini, Antonin Dvorak, Titian, Caravaggio, Rubens, Francisco Goya, Paul
+Cezanne, Henri Matisse, Wassily Kandinsky, Paul Klee, Edward Grieg, Jean Sibelius, Clara Schumann,
+Hildegard of Bingen, Thomas Aquinas, Baruch Spinoza, Rene Magritte, Salvador Dali, Buster Keaton
 """)
 
 CITIES = _words("""
@@ -126,7 +137,15 @@ Picchu, the Parthenon, the Louvre, Notre Dame, the Leaning Tower of Pisa, Buckin
 White House, the Sydney Opera House, the Channel Tunnel, Mount Everest, the Matterhorn, Mount Fuji,
 Kilimanjaro, Mont Blanc, the Rhine, the Danube, the Amazon, the Nile, the Thames, Lake Geneva, Loch
 Ness, Niagara Falls, the Black Forest, the Sahara, the Atacama Desert, Greenland, Sicily, Sardinia,
-Crete, Malta, Tasmania, Hawaii, the Vatican, Versailles, the Alhambra
+Crete, Malta, Tasmania, Hawaii, the Vatican, Versailles, the Alhambra, the Charles Bridge, the
+Rialto Bridge, Neuschwanstein Castle, Windsor Castle, Edinburgh Castle, the Hermitage, the Prado,
+the Uffizi, the Trevi Fountain, Mount Etna, Mount Rushmore, Table Mountain, Ben Nevis, Snowdon, Lake
+Constance, Lake Como, Lake Garda, the Elbe, the Oder, the Rhone, the Loire, the Ebro, the Dnieper,
+the Mekong, the Zambezi, the Faroe Islands, Corsica, Mallorca, Rhodes, Cyprus, Madeira, the Azores,
+Zanzibar, Easter Island, the Gobi, the Kalahari, the Pyrenees, the Carpathians, the Tatra Mountains,
+the Bosphorus, the Bering Strait, the Cape of Good Hope, Petra, Angkor Wat, Borobudur, Chichen Itza,
+Abu Simbel, the Blue Mosque, the Forbidden City, the Potala Palace, the Erie Canal, the Kiel Canal,
+Ayers Rock, the Giant's Causeway, the Blue Lagoon, the Camargue, Lapland, Siberia, Patagonia
 """)
 INVENTIONS = _phrases("""
 light bulb, steam engine, bicycle, telescope, microscope, radio,
@@ -255,17 +274,26 @@ HOME_NEEDS = _phrases("""
 my headache, my sore knee, my back pain, a bad cough, a high fever, a rash on my arm, my stomach
 ache, a toothache, a bee sting, a sprained ankle, an ear infection, my blood pressure, my allergy,
 a broken finger, chest pain, dizziness, a burn on my hand, my insomnia, a swollen eye, a sore
-throat, numb fingers, a migraine, a nose bleed, my asthma, a cold that does not go away
+throat, numb fingers, a migraine, a nose bleed, my asthma, a cold that does not go away, a lump on
+my neck, a swollen foot, a pain in my shoulder, a stiff neck, hair loss, a tingling arm,
+itching skin, gout, a hernia, my thyroid, high cholesterol, high blood sugar, anaemia, arthritis,
+tinnitus, a kidney stone, gall stones, eczema, psoriasis, shingles, a fungus on my nail, a wart,
+a cyst, heartburn, a slipped disc, sciatica, a torn muscle, a racing pulse, night sweats,
+a strange mole, a trembling hand, a swollen knee, an irregular heartbeat,
+a wound that does not heal, a fish allergy
 """)
 LEGAL_NEEDS = _phrases("""
 my rental contract, a parking fine, a divorce, an inheritance, my landlord, a dismissal at work, my
 employment contract, a copyright claim, a speeding ticket, a lawsuit, a custody case, a noise
-complaint, my will, a visa refusal, a trademark, a car accident claim, an unpaid invoice
+complaint, my will, a visa refusal, a trademark, a car accident claim, an unpaid invoice, a rent
+increase, a broken contract, a stolen design, a dog bite claim, a tax fine, an eviction, a fence of
+my neighbour, a pension claim, a warranty claim, an accident at work, a data leak, a name change
 """)
 MONEY_NEEDS = _phrases("""
 my savings, my pension, my tax return, a bank loan, a mortgage, shares in a company, gold coins,
 bitcoin, a credit card debt, my student loan, life insurance, government bonds, an investment fund,
-buying a flat, renting or buying, my inheritance money
+buying a flat, renting or buying, my inheritance money, a savings account, a car loan, a second
+mortgage, a pension plan, an index fund, foreign money, a tax refund, my debts, early retirement
 """)
 LANGUAGES = _words("""
 French German Spanish Italian Portuguese Dutch Swedish Polish Czech Russian Greek Turkish Arabic

@@ -1,9 +1,9 @@
 """Questions that a tiny model cannot answer, and how it says so: it repeats what was asked for, and
 offers what it can do.
 
-`forms/unknown.txt` has the forms of asking by kind, with `{slots}`; here are what fills the slots,
-the offers, and what somebody said earlier in the conversation and may ask for again. So many forms
-and fillings that the kind of question is learned, not the list.
+`forms/unknown.txt` has the forms of asking by kind, with `{slots}`; what fills the slots is here
+and in `forms/unknown_words.txt`. So many forms and fillings that the kind of question is learned,
+not the list. What somebody said earlier and may ask for again is in `recall.py`.
 """
 
 from __future__ import annotations
@@ -12,16 +12,18 @@ import random
 import re
 from collections.abc import Callable, Sequence
 
-from assets.demo.recipe.corpus import definitions, subjects, tables
+from assets.demo.recipe.corpus import definitions, knowledge, subjects, tables
 from assets.demo.recipe.corpus.subjects import reserved
 from assets.demo.recipe.corpus.text import (
     ANSWERS,
     FORMS,
     Conversation,
     Topic,
+    alternative,
     as_typed,
     chat,
     mostly_first,
+    read_sections,
     read_topics,
     sentence,
     spoken,
@@ -46,7 +48,31 @@ def _taught() -> set[str]:
 
 
 TAUGHT = _taught()
-_TAUGHT_TEXT = f" {' | '.join(sorted(TAUGHT))} "
+# What `knowledge` has a line for: sights, works, inventions, years, elements, records.
+KNOWN = {
+    plain(line.partition("|")[0])
+    for text in (
+        knowledge.SPOTS, knowledge.WORKS, knowledge.FOUND, knowledge.EVENTS, knowledge.SIGNS,
+        knowledge.BEASTS, knowledge.RECORDS,
+    )
+    for line in text.strip().splitlines()
+} | {  # and by whom
+    plain(line.split("|")[2])
+    for line in f"{knowledge.WORKS.strip()}\n{knowledge.FOUND.strip()}".splitlines()
+}  # fmt: skip
+# Whatever is asked with these words in it is known, as is "the first president of ...".
+TELLING = (
+    {plain(line.partition("|")[0]) for line in knowledge.RECORDS.strip().splitlines()}
+    | {plain(line.partition("|")[0]) for line in knowledge.WORKS.strip().splitlines()}
+    | {"great fire of london", "battle of hastings", "battle of waterloo"}
+)
+_TAUGHT_TEXT = f" {' | '.join(sorted(TAUGHT | KNOWN))} "
+
+
+def taught(question: str) -> bool:
+    """Whether another topic answers it."""
+    said = plain(question)
+    return said in TAUGHT or any(f" {words} " in f" {said} " for words in TELLING)
 
 
 def _untaught(words: Sequence[str], by_last_word: bool = False) -> tuple[str, ...]:
@@ -149,7 +175,13 @@ SLOTS: dict[str, Filler] = {
     "venue": _of(subjects.PLACES_TO_GO),
     "product": _of(subjects.PRODUCTS),
     "howto": _of(_untaught(subjects.HOW_TO)),
-    "illness": _of(subjects.HOME_NEEDS),
+    "illness": _of(  # those without a topic of first aid or advice
+        [
+            need
+            for need in subjects.HOME_NEEDS
+            if need not in ("my headache", "a bee sting", "a sore throat", "a nose bleed")
+        ]
+    ),
     "legal": _of(subjects.LEGAL_NEEDS),
     "money": _of(subjects.MONEY_NEEDS),
     "language": _of(subjects.LANGUAGES),
@@ -157,7 +189,7 @@ SLOTS: dict[str, Filler] = {
     "program": _of(subjects.PROGRAMS),
     "belief": _of(subjects.RELIGION),
     "debate": _of(subjects.DEBATES),
-    "role": _of(subjects.ROLES),
+    "role": _of([role for role in subjects.ROLES if role != "a pirate"]),
     "harm": _of(subjects.HARMFUL),
     "foreign": _of(subjects.FOREIGN),
     "animal": _of(subjects.ANIMALS),
@@ -175,6 +207,33 @@ SLOTS: dict[str, Filler] = {
     "few": _until_fits(lambda rng: str(rng.randrange(3, 60))),
     "decimal": _until_fits(lambda rng: f"{rng.randrange(1, 90)}.{rng.randrange(11, 99)}"),
 }
+
+WORDS = {
+    name: tuple(part.strip() for part in " ".join(lines).split(",") if part.strip())
+    for name, lines in read_sections(FORMS / "unknown_words.txt").items()
+}
+# What another topic may answer.
+TELLABLE = {"conflict", "gadget", "record", "drug", "chemical", "creature", "software"}
+
+
+def _never_taught(words: Sequence[str]) -> tuple[str, ...]:
+    """Those that no topic asks about, with or without their article."""
+    bare = _untaught([word.removeprefix("the ") for word in words])
+    return tuple(word for word in words if word.removeprefix("the ") in bare)
+
+
+for _name, _words in WORDS.items():
+    SLOTS[_name] = _of(_never_taught(_words) if _name in TELLABLE else _words)
+
+
+def _happened(rng: random.Random, held_out: bool) -> str:
+    """An event of history, by its name or by where it was."""
+    if rng.random() < 0.5:
+        return SLOTS["event_of_old"](rng, held_out)
+    return f"the {SLOTS['dated'](rng, held_out)} of {SLOTS['city'](rng, held_out)}"
+
+
+SLOTS["event_of_old"], SLOTS["event"] = SLOTS["event"], _happened
 
 # What the model can do instead, the usual words first: a tiny model that draws three things of a
 # dozen says the same one twice.
@@ -194,7 +253,7 @@ SUGGESTIONS = (
 REASONS = (
     "I am a tiny demo model and know very little about the world.",
     "I am a very small model, and that was not in my training text.",
-    "A model with 7 million parameters cannot know much.",
+    "A model with 22 million parameters cannot know much.",
     "I would only make something up.",
     "I would rather say so than make something up.",
     "I am only here to show how speculative decoding works.",
@@ -227,6 +286,21 @@ REASONED = {
     "people", "famous", "creators", "dates", "inventors", "history", "companies", "science",
     "nonsense", "compounds", "how to", "counts", "scores", "prices", "subjects", "true or false",
 }  # fmt: skip
+
+
+MANY = {
+    "gooses": "geese", "mouses": "mice", "dormouses": "dormice", "sheeps": "sheep",
+    "deers": "deer", "wolfs": "wolves", "knifes": "knives", "octopuss": "octopuses",
+    "platypuss": "platypuses", "fishs": "fish",
+    "spectacless": "pairs of spectacles",
+}  # fmt: skip
+
+
+def plurals(text: str) -> str:
+    """`text` where `{animal}s` has made "gooses" and "foxs"."""
+    text = re.sub(r"\b\w+s\b", lambda m: MANY.get(m[0], m[0]), text)
+    text = re.sub(r"(x|sh|ch)s\b", r"\1es", text)
+    return re.sub(r"(\w\w[^aeiou\W])ys\b", r"\1ies", text)
 
 
 def slots_of(text: str) -> set[str]:
@@ -273,26 +347,35 @@ def asked(rng: random.Random, form: str, filling: Filling) -> str:
     for slot, part in zip(slots, parts[1:], strict=True):
         value = filling(slot)
         text += (value.lower() if small else value) + part
-    return text
+    return plurals(text)
+
+
+def _worded(rng: random.Random, form: str) -> str:
+    """One of the alternatives of `form`; what is written small, mostly with capitals and stops."""
+    if form[0].islower() or form[0] in "[{":
+        if rng.random() < 0.6 and not form.startswith("{foreign"):
+            return spoken(rng, form)
+        return " ".join(alternative(rng, form).split())
+    return " ".join(alternative(rng, form).split())
 
 
 def _drawn(rng: random.Random, held_out: bool) -> tuple[str, Topic, str, Filling]:
     """A kind of question, a form of asking, and what fills it: for held-out samples either a
     reserved form or reserved words."""
     kind, topic = rng.choices(KINDS, WEIGHTS)[0]
-    form, kept = rng.choice(topic.questions), False
+    form, kept = _worded(rng, rng.choice(topic.questions)), False
     if kind in FRAMED and not held_out and rng.random() < 0.5:
         form = spoken(rng, rng.choice(FRAMES.questions).replace("{x}", FRAMED[kind]))
     if held_out:
         kept = bool(slots_of(form)) and rng.random() < 0.5
-        form = form if kept else rng.choice(topic.reserved)
+        form = form if kept else _worded(rng, rng.choice(topic.reserved))
     return kind, topic, form, Filling(rng, kept)
 
 
 def question(rng: random.Random, held_out: bool = False) -> tuple[str, str]:
     """A question that cannot be answered, and the answer."""
     kind, topic, form, filling = _drawn(rng, held_out)
-    while plain(SLOT.sub(filling, form)) in TAUGHT:
+    while taught(SLOT.sub(filling, form)):
         kind, topic, form, filling = _drawn(rng, held_out)
     typed = asked(rng, form, filling)
     known = slots_of(form)
@@ -303,7 +386,7 @@ def question(rng: random.Random, held_out: bool = False) -> tuple[str, str]:
     elif known & MISSPELT:
         fewest = min(len(slots_of(answer)) for answer in answers)
         answers = [answer for answer in answers if len(slots_of(answer)) == fewest]
-    answer = sentence(SLOT.sub(filling, mostly_first(rng, answers)))
+    answer = plurals(sentence(SLOT.sub(filling, mostly_first(rng, answers))))
     parts = [answer]
     if kind == "vague":
         parts.append(f'For example: "{mostly_first(rng, SUGGESTIONS)}"')
@@ -318,106 +401,30 @@ def question(rng: random.Random, held_out: bool = False) -> tuple[str, str]:
     return typed, " ".join(parts)
 
 
-# What somebody says of himself: the statement, what to ask for it with, the answer.
-FACTS: tuple[tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], str, str], ...] = (
-    (
-        ("My name is {fname}.", "I am {fname}.", "Hello, I'm {fname}.", "Hi! My name is {fname}.",
-         "Call me {fname}.", "I am called {fname}.", "{fname} here."),
-        ("What is my name?", "What's my name?", "Do you know my name?", "Who am I?",
-         "Do you remember my name?", "How am I called?", "Tell me my name.", "And my name is?"),
-        ("Can you say my name?", "What did I say my name was?"),
-        "Nice to meet you, {fname}!", "Your name is {fname}.",
-    ),
-    (
-        ("I live in {city}.", "I am from {city}.", "My home is in {city}.", "I moved to {city}.",
-         "I am in {city}."),
-        ("Where do I live?", "Where am I?", "Which city do I live in?", "Do you know where I live?",
-         "In which city do I live?"),
-        ("What city did I say I live in?", "Where is my home?"),
-        "{city} sounds nice!", "You live in {city}.",
-    ),
-    (
-        ("My favourite colour is {colour}.", "I like {colour} best.", "I love {colour}."),
-        ("What is my favourite colour?", "Which colour do I like?", "What colour do I like best?",
-         "Do you know my favourite colour?"),
-        ("Which colour is my favourite one?", "What colour do I love?"),
-        "{Colour} is a good choice!", "Your favourite colour is {colour}.",
-    ),
-    (
-        ("My {animal} is called {fname}.", "I have {a_animal} called {fname}.",
-         "I have {a_animal}. Its name is {fname}.", "The name of my {animal} is {fname}."),
-        ("What is my {animal} called?", "What is the name of my {animal}?",
-         "Do you know the name of my {animal}?", "How is my {animal} called?"),
-        ("Which name does my {animal} have?", "What did I call my {animal}?"),
-        "{fname} is a good name for {a_animal}!", "Your {animal} is called {fname}.",
-    ),
-    (
-        ("My {friend} is called {fname}.", "My {friend}'s name is {fname}.",
-         "I have {a_friend} called {fname}."),
-        ("What is my {friend} called?", "What is my {friend}'s name?",
-         "What is the name of my {friend}?"),
-        ("Do you know how my {friend} is called?", "What did I say about my {friend}?"),
-        "Say hello to {fname} from me!", "Your {friend} is called {fname}.",
-    ),
-    (
-        ("I am {age} years old.", "I'm {age}.", "My age is {age}.", "I turned {age} this year."),
-        ("How old am I?", "What is my age?", "Do you know how old I am?", "Do you know my age?"),
-        ("How many years old am I?", "What did I say about my age?"),
-        "{age} is a good age!", "You are {age} years old.",
-    ),
-    (
-        ("I like {fruit}.", "I love {fruit}.", "My favourite food is {fruit}.",
-         "I eat {fruit} every day."),
-        ("What do I like to eat?", "What is my favourite food?", "What food do I like?"),
-        ("Which food did I say I like?", "What do I love to eat?"),
-        "Good to know that you like {fruit}!", "You like {fruit}.",
-    ),
-    (
-        ("My lucky number is {age}.", "My favourite number is {age}.", "Remember the number {age}.",
-         "I am thinking of the number {age}."),
-        ("What is my number?", "Which number did I say?", "What was the number?",
-         "Do you remember the number?"),
-        ("Can you repeat my number?", "Tell me the number again."),
-        "I will keep the number {age} in mind.", "The number is {age}.",
-    ),
-    (
-        ("Remember the word {word}.", "The secret word is {word}.", "The password is {word}.",
-         "Keep this word in mind: {word}"),
-        ("What was the word?", "What is the word?", "Which word did I tell you?",
-         "Do you remember the word?"),
-        ("Can you repeat the word?", "Tell me the word again."),
-        "I will keep the word {word} in mind.", "The word is {word}.",
-    ),
-    (
-        ("The {thing} is in the {thing2}.", "I put the {thing} into the {thing2}.",
-         "My {thing} is in my {thing2}."),
-        ("Where is the {thing}?", "Where is my {thing}?", "Where did I put the {thing}?"),
-        ("Do you know where the {thing} is?", "In what is the {thing}?"),
-        "I see, the {thing} is in the {thing2}.", "The {thing} is in the {thing2}.",
-    ),
-)  # fmt: skip
 SLOTS["friend"] = _of(("friend", "neighbour", "teacher", "cousin", "boss", "colleague"))
 SLOTS["colour"] = _of(subjects.COLOURS)
 SLOTS["age"] = _until_fits(lambda rng: str(rng.randrange(8, 96)))
-AFTER_FACTS = (
-    "What can I do for you?", "I will remember it in this conversation.",
-    "How can I help you?", "Thank you for telling me.", "What would you like to do?",
-)  # fmt: skip
+# What is said to "I don't know", all small letters.
 DOUBTS = (
-    "Are you sure?",
-    "Really?",
-    "Please try.",
-    "Try again.",
-    "Why not?",
-    "Just guess.",
-    "Please!",
-    "But you must know.",
-    "Think harder.",
-    "Come on.",
-    "You don't know?",
-    "Make a guess.",
-)
-DOUBTS_KEPT = ("Are you quite sure?", "I think you do know.", "Give it a try.")
+    "[are|r] you sure[| about that| you don't know]", "really", "[please|pls] try", "try again",
+    "why not", "[just|then|ok,] guess", "please", "but you must know[| it| that]", "think harder",
+    "come on", "you don't know", "[make|take|have] a guess", "try anyway", "guess then",
+    "how come you don't know", "why don't you know [that|it|this]", "you should know [that|this]",
+    "everybody knows that", "my phone knows it", "another bot knew it", "that's easy",
+    "i [don't|do not] believe you", "you are [lying|kidding|joking]", "look it up", "google it",
+    "search [for it|the web]", "think about it", "just say something", "say anything",
+    "an estimate is enough", "roughly", "approximately", "what do you think",
+    "[give me|tell me] [your best guess|any answer|a number|a name]", "not even a guess",
+    "you knew it yesterday", "you told me [before|last time]", "i know that you know",
+    "don't be shy", "do your best", "i need [it|an answer|to know]", "it is important",
+    "are you stupid", "useless", "hm, that's a pity", "and if you guess", "no idea at all",
+    "why can't you do that", "who knows it then", "where can i find it", "whom can i ask",
+)  # fmt: skip
+DOUBTS_KEPT = (
+    "are you quite sure", "i think you do know", "give it a try", "surely you have an idea",
+    "take a wild guess",
+)  # fmt: skip
+ELSEWHERE = ("who knows it then", "where can i find it", "whom can i ask")
 STANDING_BY = (
     "I am sorry, I really don't know. {offer}",
     "I am sure: that is more than I know. {offer}",
@@ -426,32 +433,24 @@ STANDING_BY = (
 )
 
 
-def _fact(rng: random.Random, held_out: bool) -> Conversation:
-    """Somebody says something of himself, and asks for it later."""
-    statements, asks, kept_asks, reply, answer = rng.choice(FACTS)
-    filling = Filling(rng, False)
-    turns = [
-        asked(rng, rng.choice(statements), filling),
-        f"{sentence(SLOT.sub(filling, reply))} {rng.choice(AFTER_FACTS)}",
-    ]
-    if rng.random() < 0.25:
-        turns += question(rng)
-    turns.append(asked(rng, rng.choice(kept_asks if held_out else asks), filling))
-    turns.append(sentence(SLOT.sub(filling, answer)))
-    return chat(*turns)
+def doubted(rng: random.Random, held_out: bool) -> tuple[str, str]:
+    """Somebody does not put up with "I don't know", and hears that it stays so."""
+    doubt = alternative(rng, rng.choice(DOUBTS_KEPT if held_out else DOUBTS))
+    if doubt in ELSEWHERE:
+        reply = "A library, a search engine or somebody who knows it well can help you. {offer}"
+    else:
+        reply = mostly_first(rng, STANDING_BY)
+    return as_typed(rng, spoken(rng, doubt)), reply.format(offer=offer(rng))
 
 
 def sample(rng: random.Random, held_out: bool = False) -> Conversation:
     way = rng.random()
-    if way < 0.12:
-        return _fact(rng, held_out)
-    if way < 0.17:
+    if way < 0.09:
         first = question(rng, held_out)
         while first[1].startswith(("I will", "No,", "Sorry")):  # nothing to be doubted
             first = question(rng, held_out)
-        doubt = as_typed(rng, rng.choice(DOUBTS_KEPT if held_out else DOUBTS))
-        reply = mostly_first(rng, STANDING_BY).format(offer=offer(rng))
-        return chat(*first, doubt, reply)
-    if way < 0.23:
+        doubt = doubted(rng, held_out)
+        return chat(*first, *doubt)
+    if way < 0.17:
         return chat(*question(rng), *question(rng, held_out))
     return chat(*question(rng, held_out))
