@@ -299,6 +299,7 @@ class Undo:
         if then.path is None:
             self.app.engine.send(NewConversation())
             self.app.begin_conversation()
+            self.app.state.seed = self.app.state.chosen_seed  # no answer with another is left
         else:
             self.conversations.reopen(then.path, message)
 
