@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
+from itertools import groupby
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -61,7 +62,7 @@ def markdown(recording: Recording, lanes: Collection[str] | None = None) -> str:
             if lanes is None or name in lanes
         }
         parts += [f"## {turn.started.turn + 1}", quoted(turn.started.prompt)]
-        parts += [*_settings(run), _table(turn, titles)]
+        parts += [*_settings(run), *_changes(turn), _table(turn, titles)]
         titles_of: dict[str, list[str]] = {}
         for name, title in titles.items():
             titles_of.setdefault(turn.lanes[name].text, []).append(title)
@@ -95,6 +96,27 @@ def _settings(run: Mapping[str, Any]) -> list[str]:
         if name in run and (name == "temperature" or run[name] != defaults[name])
     ]
     return [", ".join(told)] if told else []
+
+
+def _changes(turn: RecordedTurn) -> list[str]:
+    """A line with the settings that were changed while the lanes answered, each with its values in
+    order; none if there are none. The lanes that ended first, or skipped some, have seen fewer."""
+    seen: dict[str, list[Any]] = {}
+    for lane in turn.lanes.values():
+        rounds = [flat(step.params) for step in lane.steps if step.params]
+        for name in set(lane.strategy.settings) - set(lane.info.overrides):
+            values = [value for value, _ in groupby(used[name] for used in rounds)]
+            seen[name] = max(seen.get(name, []), values, key=len)
+    told = [
+        f"{name.replace('_', ' ')} {' → '.join(map(_value, seen[name]))}"
+        for name in flat(Params())
+        if len(seen.get(name, [])) > 1
+    ]
+    return [f"changed during the answers: {', '.join(told)}"] if told else []
+
+
+def _value(value: Any) -> str:
+    return "default" if value is None else str(value)
 
 
 def _title(lane: LaneRecord, run: Mapping[str, Any]) -> str:

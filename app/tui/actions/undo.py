@@ -57,7 +57,7 @@ class Undo:
         if state.loaded is None:
             self.stack.extend_timeout(time.monotonic())
             return
-        known = self._conversation.path
+        known, moving = self._conversation.path, self.stack.waiting
         if not state.busy:
             runs, asked = state.runs.all, state.started.prompt if state.started else ""
             self._conversation = LogPosition(runs=runs)
@@ -65,8 +65,8 @@ class Undo:
                 opened, size = self.conversations.opened.get(path, ""), recorder.size
                 self._conversation = LogPosition(path, size, state.turns, opened, runs, asked)
         self._record()
-        if self._conversation.path not in (None, known) and not self.stack.waiting:
-            self._recall_undone(self._conversation)
+        if self._conversation.path not in (None, known) and not moving:
+            self._recall_undone(self._conversation)  # an undo or redo goes on in the stack
         if self._left and not state.opening:
             self._go_on_from(*self._left)
             self._left = None
@@ -299,6 +299,7 @@ class Undo:
         if then.path is None:
             self.app.engine.send(NewConversation())
             self.app.begin_conversation()
+            self.app.state.seed = self.app.state.chosen_seed  # no answer with another is left
         else:
             self.conversations.reopen(then.path, message)
 

@@ -35,6 +35,20 @@ def test_settings_that_no_lane_had_are_not_made_up() -> None:
     assert "> Count!\n\n| lane |" in markdown(made)
 
 
+def test_settings_that_were_changed_during_the_answers_are_told() -> None:
+    """Else a run that was greedy only at first seems to have other texts at temperature 0."""
+    made = recording()
+    lanes = made.turns[0].lanes
+    for name, temperatures in {"ar": (0.0, 0.0, 0.8), "draft:gamma=2": (0.0, 0.4, 0.8)}.items():
+        step = lanes[name].steps[0]
+        lanes[name].steps = [
+            replace(step, params=Params(SamplingParams(each), gamma=2)) for each in temperatures
+        ]
+    told = "temperature 0.0\n\nchanged during the answers: temperature 0.0 → 0.4 → 0.8\n\n"
+    text = markdown(made)
+    assert f"{told}| lane |" in text and text.count("changed during") == 1
+
+
 def test_a_lossy_lane_says_so() -> None:
     made = recording()
     draft = made.turns[0].lanes["draft:gamma=2"]

@@ -65,3 +65,19 @@ async def test_an_undo_of_something_else_keeps_it(store: Store) -> None:
         await reopen(stage, "ctrl+z")  # the question
         assert stage.engine.asked(SetSeed)[-1] == SetSeed(7) and "seed 42, then 7" in stage.text
         assert not stage.app.undo.stack.waiting
+
+
+async def test_without_answers_it_is_told_alone(store: Store) -> None:
+    """Undoing the opening of a conversation leaves nothing that has that conversation's seed."""
+    async with opened(store) as stage:
+        started, *rest = turn(0, "Count!", 1.0, 0)
+        assert isinstance(started, RunStarted)
+        await stage.tell(replace(started, seed=7), *rest)
+    async with opened(store) as stage:
+        await stage.press("f3")
+        await reopen(stage, "enter")
+        assert "seed 7" in stage.text
+        await reopen(stage, "ctrl+z")
+        assert "Undone: opening" in stage.text
+        assert stage.engine.asked(SetSeed)[-1] == SetSeed(42)
+        assert "seed 42" in stage.text and ", then" not in stage.text and "seed 7" not in stage.text

@@ -617,6 +617,29 @@ async def test_answers_that_were_undone_before_the_app_was_left(store: Store) ->
     assert store.open(entry.path).turns == read_log(whole, entry.path).turns
 
 
+async def test_opening_is_redone_with_all_that_was_undone_before_it(store: Store) -> None:
+    """Also what is no turn: a redo that opens a conversation goes on with its own changes, not with
+    those that the file keeps for a later start."""
+    async with opened(store) as stage:
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
+    async with opened(store) as stage:
+        await stage.press("f3")
+        await reopen(stage, "enter")
+        await stage.tell(*turn(1, "And on?", 20.0, 1))
+        await stage.press("escape", "t", "right", "i")
+        chosen = stage.app.state.params
+        for _ in range(3):
+            await reopen(stage, "ctrl+z")
+        assert "Undone: opening" in stage.text and stage.app.state.turns == 0
+        await reopen(stage, "ctrl+y")
+        assert "Redone: opening" in stage.text and "brings back" not in stage.text
+        await reopen(stage, "ctrl+y")
+        assert "Redone: the last question" in stage.text and stage.app.state.turns == 2
+        assert stage.app.state.params != chosen
+        await reopen(stage, "ctrl+y")
+        assert "Redone: temp" in stage.text and stage.app.state.params == chosen
+
+
 async def test_a_setting_undone_before_an_answer_is_no_second_answer_later(store: Store) -> None:
     async with opened(store) as stage:
         await stage.tell(*turn(0, "Count!", 1.0, 0))
