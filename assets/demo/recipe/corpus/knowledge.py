@@ -669,8 +669,8 @@ the hardest natural material|diamond||It is a clear stone made of carbon
 the lightest element|hydrogen||It is a gas
 the most common gas in the air|nitrogen||It is about 78 percent of the air
 the fastest thing|light|the universe|It travels about 300,000 kilometres in a second
-the longest day of the year|about 21 June in the north||In the south it is about 21 December
-the shortest day of the year|about 21 December in the north||In the south it is about 21 June
+the longest day of the year|about June 21 in the north||In the south it is about December 21
+the shortest day of the year|about December 21 in the north||In the south it is about June 21
 the shortest month|February||It has 28 days, and 29 in a leap year
 the smallest prime number|2||It is the only even prime number
 the most spoken language|English|the world|Chinese has the most people who speak it from birth
@@ -914,6 +914,7 @@ def things(group: str) -> tuple[Thing, ...]:
                 answers["age"] = f"{many} live {age} years."
             if "much longer" in age:
                 answers["age"] = f"{many} live 1 to 2 years, and a queen much longer."
+            answers["age"] = _said().get(f"age of {name}", answers["age"])
             for key in ("food", "home"):
                 if topic := topics.get(f"{key} of {name}"):
                     answers[key] = topic.answers[-1]
@@ -1099,6 +1100,8 @@ def _said() -> dict[str, str]:
                 said[f"wrote {row['x']}".lower()] = answer
             elif table.name == "makers":
                 said[f"{row['v'].removeprefix('who ')} {row['x']}".lower()] = answer
+            elif table.name == "life spans":
+                said[f"age of {row['x']}"] = answer
             elif table.name == "numbers":
                 said[f"{row['x']} {row['y']}".lower()] = answer
     return said
@@ -1195,12 +1198,15 @@ def signs(rng: random.Random, held_out: bool) -> Conversation:
     name, sign, number, note = rng.choice(table)
     way = rng.randrange(5)
     if way < 2:
-        turns = [_ask(rng, SIGN, held_out, name), f"The symbol of {name} is {sign}."]
+        turns = [
+            _ask(rng, SIGN, held_out, name),
+            f"{sentence(name)} is written {sign} in chemistry.",
+        ]
         if rng.random() < 0.3:
             other = rng.choice([row for row in table if row[0] != name])
             turns += [
                 _then(rng, rng.choice(OTHER), other[0]),
-                f"The symbol of {other[0]} is {other[1]}.",
+                f"{sentence(other[0])} is written {other[1]} in chemistry.",
             ]
         return chat(*turns)
     if way < 4:
@@ -1269,7 +1275,7 @@ def records(rng: random.Random, held_out: bool) -> Conversation:
         asks.insert(0, f"which {noun} is the {start.split(' ')[0]}{within}")
     places = {"": "", "the world": "", "the solar system": " of the solar system"}
     place = places.get(where, f" in {where}")
-    is_ = "was" if word == "who is" else "is"
+    is_ = "was" if word == "who is" or "first animal" in start else "is"
     said = f"The {start}{place} {is_} {who.rstrip(',')}. {note}."
     turns = [_ask(rng, asks, held_out), said]
     if rng.random() < 0.5 and (known := _named(who)):
