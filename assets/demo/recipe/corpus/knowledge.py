@@ -891,7 +891,7 @@ def things(group: str) -> tuple[Thing, ...]:
     elif group == "spot":
         for name, where, size, age, how in rows(SPOTS):
             answers = {
-                "place": f"{sentence(name)} is {where}.",
+                "place": _said().get(f"place of {name}".lower(), f"{sentence(name)} is {where}."),
                 "size": f"{sentence(name)} is {size}.",
             }
             if age != "-":
@@ -1100,6 +1100,8 @@ def _said() -> dict[str, str]:
                 said[f"wrote {row['x']}".lower()] = answer
             elif table.name == "makers":
                 said[f"{row['v'].removeprefix('who ')} {row['x']}".lower()] = answer
+            elif table.name == "places":
+                said[f"place of {row['x']}".lower()] = answer
             elif table.name == "life spans":
                 said[f"age of {row['x']}"] = answer
             elif table.name == "numbers":
