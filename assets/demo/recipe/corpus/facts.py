@@ -758,8 +758,6 @@ def country_topics() -> list[Topic]:
             Is {name} in Europe or somewhere else?""",
             f"""To which continent does {name} belong?
             In what part of the world does {name} lie?""",
-            f"{sentence(name)} lies in {where}. It {fact}."
-            if not fact.startswith("lies") else
             f"{sentence(name)} is in {where}. It {fact}.",
         ))  # fmt: skip
         made.append(topic(

@@ -535,8 +535,8 @@ moons does the Earth have|The Earth has one moon
 moons does Mars have|Mars has two moons, Phobos and Deimos
 moons does Venus have|Venus has no moon
 moons does Mercury have|Mercury has no moon
-countries are there in the world|There are about 195 countries in the world
-people are there in the world|There are about 8 billion people in the world
+countries are there in the world|There are a little less than 200 countries in the world
+people are there in the world|There are more than eight billion people in the world
 states does the USA have|The USA has 50 states
 stars are on the American flag|The American flag has 50 stars
 stripes are on the American flag|The American flag has thirteen stripes
@@ -627,7 +627,7 @@ the highest mountain in North America|Denali||It is 6,190 metres high and stands
 the highest mountain in South America|Aconcagua||It is 6,961 metres high and stands in Argentina
 the highest mountain in Japan|Mount Fuji||It is 3,776 metres high
 the longest mountain range|the Andes|the world|They lie in South America
-the biggest desert|Antarctica|the world|The biggest hot desert is the Sahara in Africa
+the biggest desert|Antarctica|the world|The largest hot desert is the Sahara in the north of Africa
 the biggest hot desert|the Sahara|the world|It lies in the north of Africa
 the biggest island|Greenland|the world|It belongs to Denmark
 the biggest lake|the Caspian Sea|the world|Its water is salty
@@ -658,7 +658,7 @@ the biggest reptile|the saltwater crocodile|the world|It can be 6 metres long
 the biggest monkey|the mandrill|the world|Gorillas are bigger, but they are apes
 the biggest dinosaur|probably Argentinosaurus||It may have been 35 metres long
 the animal that lives longest|probably the Greenland shark, if one counts only animals with a backbone,||It can get more than 250 years old
-the tallest tree|a redwood called Hyperion|the world|It is about 116 metres tall
+the tallest tree|a redwood called Hyperion in California|the world|It is about 116 metres tall
 the fastest growing plant|bamboo|the world|It can grow almost a metre in a day
 the biggest flower|Rafflesia|the world|It is about a metre wide and smells bad
 the biggest organ of the body|the skin||It covers the whole body
@@ -891,7 +891,7 @@ def things(group: str) -> tuple[Thing, ...]:
     elif group == "spot":
         for name, where, size, age, how in rows(SPOTS):
             answers = {
-                "place": _said().get(f"place of {name}".lower(), f"{sentence(name)} is {where}."),
+                "place": _said().get(f"place of {name.removeprefix('the ')}".lower(), f"{sentence(name)} is {where}."),
                 "size": f"{sentence(name)} is {size}.",
             }
             if age != "-":
@@ -1101,7 +1101,7 @@ def _said() -> dict[str, str]:
             elif table.name == "makers":
                 said[f"{row['v'].removeprefix('who ')} {row['x']}".lower()] = answer
             elif table.name == "places":
-                said[f"place of {row['x']}".lower()] = answer
+                said[f"place of {row['x'].removeprefix('the ')}".lower()] = answer
             elif table.name == "life spans":
                 said[f"age of {row['x']}"] = answer
             elif table.name == "numbers":
