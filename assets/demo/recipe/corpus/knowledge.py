@@ -891,7 +891,9 @@ def things(group: str) -> tuple[Thing, ...]:
     elif group == "spot":
         for name, where, size, age, how in rows(SPOTS):
             answers = {
-                "place": _said().get(f"place of {name.removeprefix('the ')}".lower(), f"{sentence(name)} is {where}."),
+                "place": _said().get(
+                    f"place of {name.removeprefix('the ')}".lower(), f"{sentence(name)} is {where}."
+                ),
                 "size": f"{sentence(name)} is {size}.",
             }
             if age != "-":
