@@ -32,7 +32,7 @@ def test_a_follow_up_is_answered_about_the_thing_asked_before() -> None:
         for asked, told in zip(messages[2::2], messages[3::2], strict=True):
             if asked["content"].lower().startswith("what language do they speak there"):
                 before = messages[messages.index(asked) - 1]["content"]
-                land = told["content"].split("In ")[-1].split(" people speak")[0]
+                land = told["content"].split("In ")[-1].split(", people speak")[0]
                 assert land.lower() in before.lower()
 
 

@@ -418,7 +418,7 @@ marmalade|oranges and sugar|Other jams are made from other fruit
 ketchup|tomatoes, vinegar, sugar and spices|It is eaten with fried potatoes
 tofu|soy beans|It is eaten as food without meat
 olive oil|pressed olives|It is good in salads
-ice cream|mostly milk, cream and sugar|It is frozen while it is stirred
+ice cream|milk, cream and sugar|It is frozen while it is stirred
 yogurt|milk|Useful bacteria make it thick and a bit sour
 mayonnaise|oil, egg yolk and vinegar|It is beaten until it is thick
 """
@@ -758,8 +758,6 @@ def country_topics() -> list[Topic]:
             Is {name} in Europe or somewhere else?""",
             f"""To which continent does {name} belong?
             In what part of the world does {name} lie?""",
-            f"{sentence(name)} lies in {where}. It {fact}."
-            if not fact.startswith("lies") else
             f"{sentence(name)} is in {where}. It {fact}.",
         ))  # fmt: skip
         made.append(topic(
@@ -1024,7 +1022,6 @@ def animal_topics() -> list[Topic]:
                 f"""What is the name for a baby {one}?
                 What does one call a young {one}?""",
                 f"A baby {one} is called {a(young)}.",
-                f"The young of {a(one)} is called {a(young)}.",
             ))  # fmt: skip
             youngs.setdefault(young, []).append(one)
         legs = LEGS.get(kind, "four" if kind == "mammal" and one not in NOT_ON_FOUR_LEGS else "")

@@ -9,11 +9,12 @@ The answer always names the thing that was asked about, so that a follow-up show
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from assets.demo.recipe.corpus import facts
+from assets.demo.recipe.corpus import facts, tables
 from assets.demo.recipe.corpus.facts import rows
 from assets.demo.recipe.corpus.text import (
     Conversation,
@@ -31,7 +32,7 @@ France|French|the euro|68 million
 Spain|Spanish|the euro|48 million
 Germany|German|the euro|84 million
 Japan|Japanese|the yen|124 million
-China|Chinese|the yuan|1.4 billion
+China|Chinese, mostly Mandarin|the yuan|1.4 billion
 the United Kingdom|English|the pound|68 million
 the United States|mostly English|the US dollar|335 million
 Brazil|Portuguese|the real|210 million
@@ -55,7 +56,7 @@ Ireland|English and Irish|the euro|5 million
 Turkey|Turkish|the lira|85 million
 Argentina|Spanish|the peso|46 million
 South Korea|Korean|the won|52 million
-Belgium|Dutch, French and German|the euro|12 million
+Belgium|Dutch, French and a little German|the euro|12 million
 Hungary|Hungarian|the forint|10 million
 the Czech Republic|Czech|the koruna|11 million
 Ukraine|Ukrainian|the hryvnia|38 million
@@ -102,11 +103,11 @@ Ghana|English and other languages|the cedi|34 million
 
 # what it is | how hot | how big | how far | how long a day or a turn lasts | a note
 SKY = """
-the sun|The surface of the sun is about 5,500 degrees Celsius hot. Its centre has about 15 million degrees|The sun is about 1.4 million kilometres wide, about 109 times as wide as the Earth|The sun is about 150 million kilometres from the Earth. Its light takes about 8 minutes to reach us|The sun turns around itself in about 27 days|The sun is a star, the closest one to the Earth
-the moon|On the moon it is about 120 degrees Celsius by day and about minus 130 by night|The moon is about 3,475 kilometres wide, a bit more than a quarter of the Earth|The moon is about 384,000 kilometres from the Earth|The moon goes around the Earth in about 27 days|The moon is a ball of rock and the only moon of the Earth
+the sun|The surface of the sun is about 5,500 degrees Celsius hot. Its centre has about 15 million degrees|The sun is about 1.4 million kilometres wide, about 109 times as wide as the Earth|The sun is about 150 million kilometres from the Earth. Its light takes about 8 minutes to reach us|The sun turns around itself in about 27 days|The sun is a star. It is the star that is closest to the Earth
+the moon|On the moon it is about 120 degrees Celsius by day and about minus 130 by night|The moon is about 3,475 kilometres wide, a bit more than a quarter of the Earth|The moon is about 384,000 kilometres from the Earth|The moon goes around the Earth in about 27 days|The moon is a ball of rock that goes around the earth. It is the only moon of the Earth
 Mercury|On Mercury it is about 430 degrees Celsius by day and about minus 180 by night|Mercury is the smallest planet, about 4,900 kilometres wide|Mercury is about 58 million kilometres from the sun|A year on Mercury lasts 88 days|Mercury is the first planet from the sun. It is small and grey and has no moon
 Venus|Venus is about 465 degrees Celsius hot. It is the hottest planet|Venus is about 12,100 kilometres wide, almost as big as the Earth|Venus is about 108 million kilometres from the sun|A year on Venus lasts 225 days|Venus is the second planet from the sun. Its thick clouds keep the heat in
-the Earth|The Earth is about 15 degrees Celsius warm on average|The Earth is about 12,700 kilometres wide|The Earth is about 150 million kilometres from the sun|The Earth goes around the sun in about 365 days and turns around itself in 24 hours|The Earth is the third planet from the sun. It is the only one that we know to have life
+the Earth|The Earth is about 15 degrees Celsius warm on average|The Earth is about 12,700 kilometres wide|The Earth is about 150 million kilometres from the sun|The Earth goes around the sun in about 365 days and turns around itself in 24 hours|The earth is the planet on which we live. It is the third planet from the sun, and the only one that we know to have life
 Mars|Mars is cold, about minus 60 degrees Celsius on average|Mars is about 6,800 kilometres wide, about half as wide as the Earth|Mars is about 228 million kilometres from the sun|A year on Mars lasts 687 days, and a day a bit more than 24 hours|Mars is the fourth planet from the sun. It is red because of rust in its dust, and it has two small moons
 Jupiter|Jupiter is very cold at its clouds, about minus 110 degrees Celsius|Jupiter is the biggest planet, about 140,000 kilometres wide, 11 times as wide as the Earth|Jupiter is about 778 million kilometres from the sun|A year on Jupiter lasts about 12 of our years, and a day only about 10 hours|Jupiter is the fifth planet from the sun. It is made of gas and has a great red storm
 Saturn|Saturn is very cold at its clouds, about minus 140 degrees Celsius|Saturn is about 120,000 kilometres wide, 9 times as wide as the Earth|Saturn is about 1.4 billion kilometres from the sun|A year on Saturn lasts about 29 of our years|Saturn is the sixth planet from the sun. It has wide rings of ice and rock
@@ -299,8 +300,8 @@ FOUND = """
 the telephone|invented|Alexander Graham Bell|1876
 the light bulb|invented|Thomas Edison and others|1879
 the airplane|invented|the Wright brothers|1903
-the car|invented|Karl Benz|1885
-the printing press|invented|Johannes Gutenberg|about 1440
+the car|invented|Carl Benz|1886
+the printing press|invented|Johannes Gutenberg|about 1450
 the World Wide Web|invented|Tim Berners-Lee|1989
 the steam locomotive|invented|Richard Trevithick|1804
 the radio|invented|Guglielmo Marconi and others|the 1890s
@@ -471,109 +472,109 @@ pink|yellow|light orange
 
 # how many | as asked behind "how many" | answer
 COUNTS = """
-days are in a week|A week has 7 days
+days are in a week|A week has seven days
 days are in a year|A year has 365 days, and a leap year has 366
 days are in February|February has 28 days, and 29 in a leap year
 days are in a leap year|A leap year has 366 days
-months are in a year|A year has 12 months
-weeks are in a year|A year has 52 weeks and one day
-weeks are in a month|A month has a bit more than 4 weeks
+months are in a year|A year has twelve months
+weeks are in a year|A year has twelve months, or about 52 weeks
+weeks are in a month|A month has a bit more than four weeks
 hours are in a day|A day has 24 hours
-hours are in a week|A week has 168 hours, for 7 times 24 is 168
+hours are in a week|A week has 168 hours, because 7 x 24 = 168
 minutes are in an hour|An hour has 60 minutes
-minutes are in a day|A day has 1,440 minutes, for 24 times 60 is 1,440
+minutes are in a day|A day has 1,440 minutes, because 24 x 60 = 1,440
 seconds are in a minute|A minute has 60 seconds
-seconds are in an hour|An hour has 3,600 seconds, for 60 times 60 is 3,600
+seconds are in an hour|An hour has 3,600 seconds, because 60 x 60 = 3,600
 seconds are in a day|A day has 86,400 seconds
-years are in a decade|A decade has 10 years
+years are in a decade|A decade has ten years
 years are in a century|A century has 100 years
 years are in a millennium|A millennium has 1,000 years
-legs does a spider have|A spider has 8 legs
-legs does an insect have|An insect has 6 legs
-legs does an ant have|An ant has 6 legs
-legs does a bee have|A bee has 6 legs
-legs does a dog have|A dog has 4 legs
-legs does a cat have|A cat has 4 legs
-legs does a bird have|A bird has 2 legs
-legs does a crab have|A crab has 10 legs
-arms does an octopus have|An octopus has 8 arms
-hearts does an octopus have|An octopus has 3 hearts
+legs does a spider have|A spider has eight legs
+legs does an insect have|An insect has six legs
+legs does an ant have|An ant has six legs
+legs does a bee have|A bee has six legs
+legs does a dog have|A dog has four legs
+legs does a cat have|A cat has four legs
+legs does a bird have|A bird has two legs
+legs does a crab have|A crab has ten legs
+arms does an octopus have|An octopus has eight arms
+hearts does an octopus have|An octopus has three hearts
 legs does a snake have|A snake has no legs
-eyes does a spider have|Most spiders have 8 eyes
-eyes does a bee have|A bee has 5 eyes, two large and three small ones
+eyes does a spider have|Most spiders have eight eyes
+eyes does a bee have|A bee has five eyes, two large and three small ones
 humps does a camel have|A camel has one or two humps, depending on its kind
-wings does a bee have|A bee has 4 wings
-wings does a butterfly have|A butterfly has 4 wings
+wings does a bee have|A bee has four wings
+wings does a butterfly have|A butterfly has four wings
 teeth does an adult have|An adult has 32 teeth with the wisdom teeth
 teeth does a child have|A child has 20 milk teeth
 bones does a human have|An adult has 206 bones
 bones does a baby have|A baby has about 300 bones. Some of them grow together later
-fingers does a hand have|A hand has 5 fingers with the thumb
-toes do people have|People have 10 toes, 5 on each foot
-senses do people have|People have 5 classic senses: sight, hearing, smell, taste and touch
-lungs do people have|People have 2 lungs
-kidneys do people have|People have 2 kidneys
-ribs do people have|People have 24 ribs, 12 on each side
-chambers does the heart have|The human heart has 4 chambers
-sides does a triangle have|A triangle has 3 sides
-sides does a square have|A square has 4 equal sides
-sides does a pentagon have|A pentagon has 5 sides
-sides does a hexagon have|A hexagon has 6 sides
-sides does an octagon have|An octagon has 8 sides
+fingers does a hand have|A hand has five fingers with the thumb
+toes do people have|People have ten toes, five on each foot
+senses do people have|People have five classic senses: sight, hearing, smell, taste and touch
+lungs do people have|People have two lungs
+kidneys do people have|People have two kidneys
+ribs do people have|People have 24 ribs, twelve on each side
+chambers does the heart have|The human heart has four chambers
+sides does a triangle have|A triangle has three sides
+sides does a square have|A square has four equal sides
+sides does a pentagon have|A pentagon has five sides
+sides does a hexagon have|A hexagon has six sides
+sides does an octagon have|An octagon has eight sides
 sides does a circle have|A circle has no straight sides
-faces does a cube have|A cube has 6 faces
-corners does a cube have|A cube has 8 corners
-edges does a cube have|A cube has 12 edges
+faces does a cube have|A cube has six faces
+corners does a cube have|A cube has eight corners
+edges does a cube have|A cube has twelve edges
 degrees are in a circle|A circle has 360 degrees
 degrees are in a right angle|A right angle has 90 degrees
 degrees are in a triangle|The angles of a triangle add up to 180 degrees
-continents are there|There are 7 continents: Africa, Antarctica, Asia, Europe, North America, Oceania and South America
-oceans are there|There are 5 oceans: the Pacific, the Atlantic, the Indian, the Southern and the Arctic Ocean
-planets are there|There are 8 planets in our solar system
+continents are there|There are seven continents: Africa, Antarctica, Asia, Europe, North America, Oceania and South America
+oceans are there|There are five oceans: the Pacific, the Atlantic, the Indian, the Southern and the Arctic Ocean
+planets are there|There are eight planets in our solar system
 moons does the Earth have|The Earth has one moon
-moons does Mars have|Mars has 2 moons, Phobos and Deimos
+moons does Mars have|Mars has two moons, Phobos and Deimos
 moons does Venus have|Venus has no moon
 moons does Mercury have|Mercury has no moon
-countries are there in the world|There are about 195 countries in the world
-people are there in the world|There are about 8 billion people in the world
+countries are there in the world|There are a little less than 200 countries in the world
+people are there in the world|There are more than eight billion people in the world
 states does the USA have|The USA has 50 states
 stars are on the American flag|The American flag has 50 stars
-stripes are on the American flag|The American flag has 13 stripes
-stars are on the European flag|The European flag has 12 stars
-players are in a football team|A football team has 11 players on the field
-players are in a soccer team|A soccer team has 11 players on the field
-players are in a basketball team|A basketball team has 5 players on the court
-players are in a volleyball team|A volleyball team has 6 players on the court
-players are in a baseball team|A baseball team has 9 players on the field
-players are in an ice hockey team|An ice hockey team has 6 players on the ice, with the goalkeeper
+stripes are on the American flag|The American flag has thirteen stripes
+stars are on the European flag|The European flag has twelve stars
+players are in a football team|A football team has eleven players on the field
+players are in a soccer team|A soccer team has eleven players on the field
+players are in a basketball team|A basketball team has five players on the court
+players are in a volleyball team|A volleyball team has six players on the court
+players are in a baseball team|A baseball team has nine players on the field
+players are in an ice hockey team|An ice hockey team has six players on the ice, with the goalkeeper
 players are in a rugby team|A rugby union team has 15 players
-players are in a cricket team|A cricket team has 11 players
-players are in a handball team|A handball team has 7 players on the court
+players are in a cricket team|A cricket team has eleven players
+players are in a handball team|A handball team has seven players on the court
 holes does a golf course have|A full golf course has 18 holes
-rings are in the Olympic sign|The Olympic sign has 5 rings
-strings does a guitar have|A guitar mostly has 6 strings
-strings does a violin have|A violin has 4 strings
-strings does a bass have|A bass mostly has 4 strings
+rings are in the Olympic sign|The Olympic sign has five rings
+strings does a guitar have|A guitar mostly has six strings
+strings does a violin have|A violin has four strings
+strings does a bass have|A bass mostly has four strings
 keys does a piano have|A piano has 88 keys, 52 white and 36 black ones
-notes are in an octave|An octave has 12 half steps, and a major scale has 7 different notes
+notes are in an octave|An octave has twelve half steps, and a major scale has seven different notes
 letters are in the alphabet|The English alphabet has 26 letters
-vowels are there|English has 5 vowel letters: a, e, i, o and u
+vowels are there|English has five vowel letters: a, e, i, o and u
 squares are on a chess board|A chess board has 64 squares
 pieces are in a chess game|A chess game has 32 pieces, 16 for each player
 cards are in a deck|A deck has 52 cards without the jokers
 dots are on a die|A die has 21 dots in all
-wheels does a car have|A car has 4 wheels
-wheels does a bicycle have|A bicycle has 2 wheels
-wheels does a tricycle have|A tricycle has 3 wheels
-eggs are in a dozen|A dozen eggs are 12 eggs
-things are in a dozen|A dozen is 12
+wheels does a car have|A car has four wheels
+wheels does a bicycle have|A bicycle has two wheels
+wheels does a tricycle have|A tricycle has three wheels
+eggs are in a dozen|A dozen eggs are twelve eggs
+things are in a dozen|A dozen is twelve
 centimetres are in a metre|A metre has 100 centimetres
-millimetres are in a centimetre|A centimetre has 10 millimetres
+millimetres are in a centimetre|A centimetre has ten millimetres
 metres are in a kilometre|A kilometre has 1,000 metres
 kilometres are in a mile|A mile is about 1.6 kilometres
-inches are in a foot|A foot has 12 inches
+inches are in a foot|A foot has twelve inches
 centimetres are in an inch|An inch is 2.54 centimetres
-feet are in a yard|A yard has 3 feet
+feet are in a yard|A yard has three feet
 feet are in a mile|A mile has 5,280 feet
 grams are in a kilogram|A kilogram has 1,000 grams
 kilograms are in a ton|A metric ton has 1,000 kilograms
@@ -583,41 +584,41 @@ millilitres are in a litre|A litre has 1,000 millilitres
 cents are in a dollar|A dollar has 100 cents
 cents are in a euro|A euro has 100 cents
 pence are in a pound|A British pound has 100 pence
-zeros does a million have|A million has 6 zeros
-zeros does a billion have|A billion has 9 zeros
-zeros does a thousand have|A thousand has 3 zeros
-bits are in a byte|A byte has 8 bits
+zeros does a million have|A million has six zeros
+zeros does a billion have|A billion has nine zeros
+zeros does a thousand have|A thousand has three zeros
+bits are in a byte|A byte has eight bits
 bytes are in a kilobyte|A kilobyte has 1,000 bytes, or 1,024 in the old way of counting
 megabytes are in a gigabyte|A gigabyte has 1,000 megabytes, or 1,024 in the old way of counting
-colours does a rainbow have|A rainbow has 7 colours: red, orange, yellow, green, blue, indigo and violet
-seasons are there|There are 4 seasons: spring, summer, autumn and winter
+colours does a rainbow have|A rainbow has seven colours: red, orange, yellow, green, blue, indigo and violet
+seasons are there|There are four seasons: spring, summer, autumn and winter
 hours should I sleep|Most adults need 7 to 9 hours of sleep
-stomachs does a cow have|A cow has one stomach with 4 parts
+stomachs does a cow have|A cow has one stomach with four parts
 lives does a cat have|A cat has only one life, of course. The nine lives are a saying
 """
 
 # which | answer (the thing first)
 RECORDS = """
-the biggest planet|Jupiter|the solar system|It is 11 times as wide as the Earth
-the smallest planet|Mercury|the solar system|It is only a bit bigger than our moon
-the hottest planet|Venus|the solar system|Its surface is about 465 degrees Celsius hot
+the biggest planet|Jupiter|the solar system|It is a giant ball of gas
+the smallest planet|Mercury|the solar system|It is also the planet that is closest to the sun
+the hottest planet|Venus|the solar system|Its ground is at more than 450 degrees Celsius
 the coldest planet|Neptune, together with Uranus,|the solar system|At their clouds it is about minus 200 degrees Celsius
 the closest star to the Earth|the sun||After it comes Proxima Centauri, about 4.2 light years away
 the closest planet to the sun|Mercury||It is about 58 million kilometres from the sun
-the biggest country|Russia|the world|It lies in Europe and Asia
-the smallest country|Vatican City|the world|It lies in the middle of Rome
+the biggest country|Russia|the world|It lies in both Europe and Asia
+the smallest country|Vatican City|the world|It lies inside the city of Rome
 the country with the most people|India||China comes second
 the biggest city|Tokyo or Jakarta, depending on how one counts,|the world|More than 30 million people live in and around each of them
-the biggest continent|Asia|the world|More than half of all people live there
+the biggest continent|Asia|the world|It is also the continent on which most people live
 the smallest continent|Australia|the world|It is a country as well
-the biggest ocean|the Pacific Ocean|the world|It covers about a third of the Earth
+the biggest ocean|the Pacific Ocean|the world|It covers about a third of the earth
 the smallest ocean|the Arctic Ocean|the world|It lies around the North Pole
 the deepest place of the sea|the Mariana Trench||It is almost 11 kilometres deep
-the longest river|the Nile|the world|It is about 6,650 kilometres long. The Amazon is almost as long
+the longest river|the Nile in Africa, with about 6,650 kilometres|the world|The Amazon in South America is nearly as long
 the river with the most water|the Amazon|the world|It flows through South America
 the longest river in Europe|the Volga||It flows through Russia
 the longest river in Asia|the Yangtze||It flows through China
-the highest mountain|Mount Everest|the world|It is 8,849 metres high
+the highest mountain|Mount Everest|the world|Its top is about 8,849 metres above the sea
 the second highest mountain|K2|the world|It is 8,611 metres high
 the highest mountain in Africa|Kilimanjaro||It is 5,895 metres high and stands in Tanzania
 the highest mountain in Europe|Mount Elbrus||It is 5,642 metres high and stands in Russia
@@ -626,12 +627,12 @@ the highest mountain in North America|Denali||It is 6,190 metres high and stands
 the highest mountain in South America|Aconcagua||It is 6,961 metres high and stands in Argentina
 the highest mountain in Japan|Mount Fuji||It is 3,776 metres high
 the longest mountain range|the Andes|the world|They lie in South America
-the biggest desert|Antarctica|the world|The biggest hot desert is the Sahara in Africa
+the biggest desert|Antarctica|the world|The largest hot desert is the Sahara in the north of Africa
 the biggest hot desert|the Sahara|the world|It lies in the north of Africa
 the biggest island|Greenland|the world|It belongs to Denmark
 the biggest lake|the Caspian Sea|the world|Its water is salty
 the deepest lake|Lake Baikal|the world|It lies in Russia and is about 1,640 metres deep
-the highest waterfall|the Angel Falls|the world|They are 979 metres high and lie in Venezuela
+the highest waterfall|Angel Falls in Venezuela|the world|It is about 979 metres high
 the biggest rainforest|the Amazon rainforest|the world|It lies in South America
 the biggest coral reef|the Great Barrier Reef|the world|It lies near Australia
 the coldest place|Antarctica|the world|Almost minus 90 degrees Celsius have been measured there
@@ -639,15 +640,15 @@ the hottest place|Death Valley|the world|More than 56 degrees Celsius have been 
 the driest place|the dry valleys of Antarctica|the world|The driest hot desert is the Atacama in Chile
 the tallest building|the Burj Khalifa|the world|It is 828 metres high and stands in Dubai
 the longest wall|the Great Wall of China|the world|It is thousands of kilometres long
-the biggest animal|the blue whale|the world|It can be 30 metres long
-the biggest land animal|the African elephant|the world|It weighs about 5 tons
-the tallest animal|the giraffe|the world|It is about 5 metres tall
-the fastest land animal|the cheetah|the world|It runs about 110 kilometres per hour
-the fastest bird|the peregrine falcon|the world|It dives at more than 300 kilometres per hour
+the biggest animal|the blue whale|the world|It can be about 30 metres long
+the biggest land animal|the African elephant|the world|A big male can weigh six tonnes
+the tallest animal|the giraffe|the world|It can be more than five metres tall
+the fastest land animal|the cheetah|the world|For a short time it runs about 100 kilometres an hour
+the fastest bird|the peregrine falcon|the world|It dives at more than 300 kilometres an hour
 the fastest fish|the sailfish|the sea|It is said to swim about 100 kilometres per hour
 the slowest mammal|the sloth|the world|It lives in trees and hardly moves
 the biggest bird|the ostrich|the world|It cannot fly, but it runs very fast
-the smallest bird|the bee hummingbird|the world|It weighs about 2 grams
+the smallest bird|the bee hummingbird of Cuba|the world|It is only about five to six centimetres long
 the biggest fish|the whale shark|the world|It eats tiny animals and is harmless
 the biggest cat|the tiger|the world|It can weigh 300 kilograms
 the biggest bear|the polar bear|the world|A male weighs up to 600 kilograms
@@ -657,19 +658,19 @@ the biggest reptile|the saltwater crocodile|the world|It can be 6 metres long
 the biggest monkey|the mandrill|the world|Gorillas are bigger, but they are apes
 the biggest dinosaur|probably Argentinosaurus||It may have been 35 metres long
 the animal that lives longest|probably the Greenland shark, if one counts only animals with a backbone,||It can get more than 250 years old
-the tallest tree|a redwood called Hyperion|the world|It is about 116 metres tall
+the tallest tree|a redwood called Hyperion in California|the world|It is about 116 metres tall
 the fastest growing plant|bamboo|the world|It can grow almost a metre in a day
 the biggest flower|Rafflesia|the world|It is about a metre wide and smells bad
 the biggest organ of the body|the skin||It covers the whole body
-the longest bone of the body|the thigh bone||It is about a quarter of your height
-the smallest bone of the body|the stirrup in the ear||It is about 3 millimetres long
+the longest bone of the body|the thigh bone||It goes from the hip to the knee
+the smallest bone of the body|the stirrup||It lies in the middle ear and is only about 3 millimetres long
 the strongest muscle of the body|the jaw muscle, for its size,||It is used for chewing
-the hardest natural material|diamond||It is made of carbon
+the hardest natural material|diamond||It is a clear stone made of carbon
 the lightest element|hydrogen||It is a gas
 the most common gas in the air|nitrogen||It is about 78 percent of the air
 the fastest thing|light|the universe|It travels about 300,000 kilometres in a second
-the longest day of the year|about 21 June in the north||In the south it is about 21 December
-the shortest day of the year|about 21 December in the north||In the south it is about 21 June
+the longest day of the year|about June 21 in the north||In the south it is about December 21
+the shortest day of the year|about December 21 in the north||In the south it is about June 21
 the shortest month|February||It has 28 days, and 29 in a leap year
 the smallest prime number|2||It is the only even prime number
 the most spoken language|English|the world|Chinese has the most people who speak it from birth
@@ -873,8 +874,8 @@ def things(group: str) -> tuple[Thing, ...]:
         known = {row[0]: row[1:] for row in rows(facts.COUNTRIES)}
         for name, tongue, money, people in rows(LANDS):
             answers = {
-                "tongue": f"In {name} people speak {tongue}.",
-                "money": f"The money of {name} is {money}.",
+                "tongue": f"In {name}, people speak {tongue}.",
+                "money": f"In {name}, people pay with {money}.",
                 "people": f"About {people} people live in {name}.",
             }
             if name in known:
@@ -890,7 +891,9 @@ def things(group: str) -> tuple[Thing, ...]:
     elif group == "spot":
         for name, where, size, age, how in rows(SPOTS):
             answers = {
-                "place": f"{sentence(name)} is {where}.",
+                "place": _said().get(
+                    f"place of {name.removeprefix('the ')}".lower(), f"{sentence(name)} is {where}."
+                ),
                 "size": f"{sentence(name)} is {size}.",
             }
             if age != "-":
@@ -913,6 +916,7 @@ def things(group: str) -> tuple[Thing, ...]:
                 answers["age"] = f"{many} live {age} years."
             if "much longer" in age:
                 answers["age"] = f"{many} live 1 to 2 years, and a queen much longer."
+            answers["age"] = _said().get(f"age of {name}", answers["age"])
             for key in ("food", "home"):
                 if topic := topics.get(f"{key} of {name}"):
                     answers[key] = topic.answers[-1]
@@ -1073,6 +1077,10 @@ DID = {
     "composed": ("what did {0} compose", "name a piece by {0}", "what is {0} known for",
                  "what music did {0} write", "tell me a work by {0}"),
 }  # fmt: skip
+PLURAL = (
+    "X-rays", "blue jeans", "the moons of Jupiter", "the Sunflowers", "the Water Lilies",
+    "the Four Seasons", "Great Expectations", "The Chronicles of Narnia",
+)  # fmt: skip
 WHEN_FOUND = (
     "when was that",
     "when",
@@ -1083,25 +1091,54 @@ WHEN_FOUND = (
 )
 
 
+@cache
+def _said() -> dict[str, str]:
+    """What the small tables answer to the same questions: one question has one answer."""
+    said: dict[str, str] = {}
+    for table in tables.tables():
+        for row in table.rows:
+            answer = tables.answered(table, row)
+            if table.name == "authors":
+                said[f"wrote {row['x']}".lower()] = answer
+            elif table.name == "makers":
+                said[f"{row['v'].removeprefix('who ')} {row['x']}".lower()] = answer
+            elif table.name == "places":
+                said[f"place of {row['x'].removeprefix('the ')}".lower()] = answer
+            elif table.name == "life spans":
+                said[f"age of {row['x']}"] = answer
+            elif table.name == "numbers":
+                said[f"{row['x']} {row['y']}".lower()] = answer
+    return said
+
+
+def _made_by(work: str, did: str, who: str) -> str:
+    """By whom a work is."""
+    done = {"wrote": "written"}.get(did, did)
+    were = "were" if work in PLURAL else "was"
+    generic = f"{sentence(work)} {were} {done} by {who}."
+    return _said().get(f"{did} {work}".lower(), generic)
+
+
+def _found_by(what: str, did: str, who: str, when: str) -> str:
+    """Who invented or discovered it, and when: an answer to both questions."""
+    done = "worked out" if "theory" in what else did
+    were = "were" if what in PLURAL else "was"
+    since = when if when.startswith("about") else f"in {when}"
+    return f"{sentence(what)} {were} {done} by {who} {since}."
+
+
 def works(rng: random.Random, held_out: bool) -> Conversation:
     """Who wrote, painted or composed it, and what somebody did."""
     table = rows(WORKS)
-    work, did, who, kind = rng.choice(table)
+    work, did, who, _ = rng.choice(table)
     if rng.random() < 0.25:
         theirs = [w for w, d, name, _ in table if name == who and d == did][:3]
         told = theirs[0] if len(theirs) == 1 else f"{', '.join(theirs[:-1])} and {theirs[-1]}"
         return chat(_ask(rng, DID[did], held_out, who), f"{who} {did} {told}.")
-    said = f"{who} {did} {work}."
-    if kind.startswith("series") and did == "wrote":
-        said = (
-            f"{who} wrote the {kind.removeprefix('series of ')} about {work.removeprefix('The ')}."
-        )
-        if work.startswith("The "):
-            said = f"{who} wrote {work}."
-    turns = [_ask(rng, BY[did], held_out, work), said]
+    turns = [_ask(rng, BY[did], held_out, work), _made_by(work, did, who)]
     if rng.random() < 0.25:
         other = rng.choice([row for row in table if row[1] == did and row[0] != work])
-        said = f"{other[2]} {did} {other[0]}."
+        said = _made_by(*other[:3])
         turns += [_then(rng, rng.choice(OTHER), other[0]), said]
     return chat(*turns)
 
@@ -1110,18 +1147,15 @@ def found(rng: random.Random, held_out: bool) -> Conversation:
     """Who invented or discovered it, and when."""
     table = rows(FOUND)
     what, did, who, when = early(rng, table)
-    verb = "worked out" if "theory" in what else did
-    said = f"{sentence(who)} {verb} {what}. That was {'' if when.startswith('about') else 'in '}{when}."
+    said = _found_by(what, did, who, when)
     forms = BY[did]
     if rng.random() < 0.3:
-        was = "were" if what in ("X-rays", "blue jeans") or what.startswith("the moons") else "was"
+        was = "were" if what in PLURAL else "was"
         done = "worked out" if "theory" in what else did
         asks = (f"when {was} {what} {done}", f"what year {was} {what} {done}",
                 f"in what year {was} {what} {done}", f"{what} {done} when",
                 f"{what}: {done} in which year")  # fmt: skip
-        short = when if when.startswith("about") else f"in {when}"
-        told = f"{sentence(what)} {was} {done} {short} by {who}."
-        return chat(_ask(rng, [a.replace("{", "") for a in asks], held_out), told)
+        return chat(_ask(rng, [a.replace("{", "") for a in asks], held_out), said)
     turns = [_ask(rng, forms, held_out, what), said]
     if rng.random() < 0.3:
         asked = rng.choice(WHEN_FOUND)
@@ -1168,12 +1202,15 @@ def signs(rng: random.Random, held_out: bool) -> Conversation:
     name, sign, number, note = rng.choice(table)
     way = rng.randrange(5)
     if way < 2:
-        turns = [_ask(rng, SIGN, held_out, name), f"The symbol of {name} is {sign}."]
+        turns = [
+            _ask(rng, SIGN, held_out, name),
+            f"{sentence(name)} is written {sign} in chemistry.",
+        ]
         if rng.random() < 0.3:
             other = rng.choice([row for row in table if row[0] != name])
             turns += [
                 _then(rng, rng.choice(OTHER), other[0]),
-                f"The symbol of {other[0]} is {other[1]}.",
+                f"{sentence(other[0])} is written {other[1]} in chemistry.",
             ]
         return chat(*turns)
     if way < 4:
@@ -1199,7 +1236,14 @@ def counts(rng: random.Random, held_out: bool) -> Conversation:
         asks += [f"how many {thing} {be} {of}", f"number of {thing} of {of}", f"{of} how many {thing}",
                  f"how many {thing} has {of} got" if be == "has" else f"how many {thing} do {of} got"]  # fmt: skip
     asks.append(f"can you say how many {what}")
-    return chat(_ask(rng, asks, held_out), f"{answer}.")
+    return chat(_ask(rng, asks, held_out), _said().get(_counted(what), f"{answer}."))
+
+
+def _counted(what: str) -> str:
+    """`strings does a guitar have` -> `strings a guitar`, as the small tables call it."""
+    thing, _, rest = what.partition(" ")
+    of = re.sub(r"^(?:are in|are on|does|do) ", "", rest).removesuffix(" have")
+    return f"{thing} {of}".lower()
 
 
 @cache
@@ -1233,13 +1277,11 @@ def records(rng: random.Random, held_out: bool) -> Conversation:
     if " " not in start.split(" ", 1)[-1] and word == "what is" and within:
         noun = start.split(" ", 1)[-1]
         asks.insert(0, f"which {noun} is the {start.split(' ')[0]}{within}")
-    place = f" in {where}" if where else ""
-    are = "are" if who in ("the Andes", "the Angel Falls") else "is"
-    if "dry valleys" in who:
-        are = "are"
-    if word == "who is":
-        are = "was"
-    turns = [_ask(rng, asks, held_out), f"{sentence(who)} {are} the {start}{place}. {note}."]
+    places = {"": "", "the world": "", "the solar system": " of the solar system"}
+    place = places.get(where, f" in {where}")
+    is_ = "was" if word == "who is" or "first animal" in start else "is"
+    said = f"The {start}{place} {is_} {who.rstrip(',')}. {note}."
+    turns = [_ask(rng, asks, held_out), said]
     if rng.random() < 0.5 and (known := _named(who)):
         group, thing = known
         turns += _led_on(rng, group, thing, "", held_out, 1.0)

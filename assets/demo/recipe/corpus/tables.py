@@ -79,6 +79,11 @@ def _filled(form: str, row: dict[str, str]) -> str:
     return form
 
 
+def answered(table: Table, row: dict[str, str]) -> str:
+    """What is told of a row."""
+    return f"{sentence(_filled(table.answer, row)).rstrip('.')}."
+
+
 def sample(rng: random.Random, held_out: bool = False) -> Conversation:
     """A question from a table, sometimes with a second one that leans on it, or a comparison."""
     if rng.random() < RANKED:
