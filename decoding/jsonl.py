@@ -40,6 +40,10 @@ def parse_jsonl(file: BufferedIOBase, where: str) -> Iterator[Located]:
         if len(line) > MAX_LINE:
             raise InputError(f"{where}:{number} is larger than {MAX_LINE >> 20} MiB: no JSONL file")
         line = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
+        if number == 1 and line.lstrip().startswith(b"["):
+            raise InputError(
+                f"{where} holds a JSON array: give one object a line, as jq -c '.[]' makes them"
+            )
         if line.strip():
             yield f"{where}:{number}", _parse(line, f"{where}:{number}")
 

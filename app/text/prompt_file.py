@@ -68,6 +68,9 @@ def parse_request(record: Record, where: str, answered: bool = False) -> Request
         if any(not isinstance(i, int) or isinstance(i, bool) or i < 0 for i in value):
             raise InputError(f"{where}: input_ids must be whole numbers from 0")
         return Request(input_ids=tuple(value), **tags)
+    if answered:  # the last answers are not read: they may be empty
+        while value and isinstance(value[-1], dict) and value[-1].get("role") == "assistant":
+            value = value[:-1]
     messages = [_message(message, f"{where}: messages") for message in value]
     while answered and messages and messages[-1]["role"] != "user":
         messages.pop()

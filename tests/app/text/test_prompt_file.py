@@ -53,6 +53,19 @@ def test_a_conversation_may_be_answered_anew() -> None:
         parse_request({"messages": [messages[0]]}, "here:1", answered=True)
 
 
+def test_the_answer_that_is_left_out_may_be_empty() -> None:
+    """As where a target ended its answer at once."""
+    asked, empty = {"role": "user", "content": "Hi"}, {"role": "assistant", "content": ""}
+    request = parse_request({"messages": [asked, empty]}, "here:1", answered=True)
+    assert request == Request(turns=("Hi",))
+
+
+@pytest.mark.parametrize("text", ['[{"prompt": "a"}]', '\ufeff[\n  {\n    "prompt": "a"\n  }\n]'])
+def test_an_array_is_named_with_what_to_do(text: str) -> None:
+    with pytest.raises(InputError, match="here holds a JSON array: .* jq -c"):
+        parse_requests(text.encode(), "here")
+
+
 def test_bom_windows_line_ends_empty_lines_and_emoji(tmp_path: Path) -> None:
     path = tmp_path / "p.jsonl"
     path.write_bytes('\ufeff{"prompt": "a 🦊"}\r\n\r\n  \r\n{"prompt": "日本"}'.encode())

@@ -92,6 +92,8 @@ def distill(
         raise InputError(f"--out {out}: answers are not compressed, choose a name without .gz")
     if out.is_dir():
         raise InputError(f"--out {out} is a folder: give a file")
+    if out.exists() and not out.is_file():  # a device or a pipe, which may have no end
+        raise InputError(f"--out {out} is no ordinary file: give one, which can be continued")
     require_place(out.parent)
     from app.cli.prompts import opening
     from decoding.training.answer_file import statistics

@@ -358,3 +358,12 @@ def test_folders_that_cannot_be_written(
     done = specchat("heads", "convert", "medusa", "--target", family_folders.target, "--out", out)
     assert done.returncode == 2 and f"can't write to {out}" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_answers_go_to_no_device(specchat: Specchat, tmp_path: Path) -> None:
+    """Reading one for the answers so far would have no end."""
+    (tmp_path / "p.jsonl").write_text('{"prompt": "Hi"}\n')
+    given = ("--prompts", tmp_path / "p.jsonl", "--server", "http://127.0.0.1:9")
+    done = specchat("heads", "distill", *given, "--out", "/dev/null")
+    assert done.returncode == 2 and "--out /dev/null is no ordinary file" in done.stderr
+    assert done.stderr.count("\n") == 1
