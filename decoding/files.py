@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
+
+from filelock import FileLock
 
 
 def write_atomically(path: Path, content: str | bytes, *, private: bool = True) -> None:
@@ -33,3 +36,14 @@ def remove_partial(folder: Path) -> None:
     at the moment."""
     for partial in folder.glob(f".{'[0-9a-f]' * 16}.tmp"):
         partial.unlink(missing_ok=True)
+
+
+class Claim(FileLock):
+    """A lock that leaves no file behind. The file is removed while the lock is held, which is safe:
+    filelock checks after locking that the file still exists."""
+
+    def release(self, force: bool = False) -> None:
+        if self.is_locked and (force or self.lock_counter == 1):
+            with suppress(OSError):  # where an open file can't be removed
+                Path(self.lock_file).unlink()
+        super().release(force)

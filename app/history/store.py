@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 import platformdirs
-from filelock import BaseFileLock, FileLock, Timeout
+from filelock import BaseFileLock, Timeout
 
 from app.history.log import (
     complete_lines,
@@ -29,7 +29,7 @@ from app.history.next_start import NextStart
 from app.history.recording import Recording
 from app.history.undone_turns import UndoneTurns
 from decoding.errors import InputError
-from decoding.files import write_atomically
+from decoding.files import Claim, write_atomically
 from decoding.json_text import parse_json
 
 RECENT = 30  # conversations whose prompts are offered again
@@ -54,17 +54,6 @@ class Renaming:
     path: Path
     before: str
     after: str
-
-
-class Claim(FileLock):
-    """A lock that leaves no file behind. The file is removed while the lock is held, which is safe:
-    filelock checks after locking that the file still exists."""
-
-    def release(self, force: bool = False) -> None:
-        if self.is_locked and (force or self.lock_counter == 1):
-            with suppress(OSError):  # where an open file can't be removed
-                Path(self.lock_file).unlink()
-        super().release(force)
 
 
 class Store:

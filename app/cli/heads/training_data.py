@@ -62,27 +62,31 @@ def conversations_of(
 
     records = records_of(data)
     keys = [json.dumps(_prompt_of(record), sort_keys=True) for record in records]
+    length = min(length, context_of(model.config.get_text_config(decoder=True)))
     if held_out:
         measured, prompts = records_of(held_out), set(keys)
         both = sum(json.dumps(_prompt_of(record), sort_keys=True) in prompts for record in measured)
         if both and is_first_process():
             say(f"{both:,} of {len(measured):,} prompts of --held-out are in --data too")
+        tested = Conversations(measured, tokenizer, length)
     else:
         # What is asked several times, by FILE:REPEAT or in a file, must not be on both sides,
         # also where it was answered otherwise.
         different: dict[str, Record] = {}
         for key, record in zip(keys, records, strict=True):
             different.setdefault(key, record)
-        apart = dict(list(different.items())[::20])
-        measured = list(apart.values())
+        for first in range(20):  # others, where none of them is answered within the length
+            apart = dict(list(different.items())[first::20])
+            measured = list(apart.values())
+            tested = Conversations(measured, tokenizer, length)
+            if len(tested):
+                break
         records = [r for key, r in zip(keys, records, strict=True) if key not in apart]
-    length = min(length, context_of(model.config.get_text_config(decoder=True)))
     learned = Conversations(records, tokenizer, length)
-    tested = Conversations(measured, tokenizer, length)
     if not (len(learned) and len(tested)):
         raise InputError(
             f"--data holds no answers to learn from within {length:,} tokens, or none are left to "
-            "measure on"
+            "measure on: give --held-out FILE for these"
         )
     lost, total = len(records) - len(learned), len(records)
     if lost and is_first_process():

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
+from filelock import Timeout
 
 from app.cli.heads.recipe import given_options
 from app.cli.terminal import say
 from decoding.errors import InputError
+from decoding.files import Claim
 from decoding.training.processes import is_first_process
 
 if TYPE_CHECKING:
@@ -45,9 +47,10 @@ def require_package(what: str, package: str, extra: str) -> None:
 @contextmanager
 def writing_to(out: Path, how_to_continue: Callable[[], str]) -> Iterator[None]:
     """Let errors of a full disk, which say no name, have that of what is written. Ctrl+C says how
-    to continue, if something was written."""
+    to continue, if something was written. Raises InputError if another command writes there."""
     try:
-        yield
+        with _claimed(out) if is_first_process() else nullcontext():
+            yield
     except KeyboardInterrupt:
         if is_first_process() and (how := how_to_continue()):
             say(f"interrupted: {how}")
@@ -56,6 +59,16 @@ def writing_to(out: Path, how_to_continue: Callable[[], str]) -> Iterator[None]:
         if error.filename is None and error.errno is not None:
             error.filename = str(out)
         raise
+
+
+def _claimed(out: Path) -> AbstractContextManager[object]:
+    out.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        return Claim(out.with_name(f".{out.name}.lock"), timeout=0).acquire()
+    except Timeout as error:
+        raise InputError(
+            f"another command is writing to {out}: wait for it, or choose another --out"
+        ) from error
 
 
 def kind_of(heads: Path) -> DrafterKind:

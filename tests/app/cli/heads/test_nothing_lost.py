@@ -15,6 +15,7 @@ import pytest
 from transformers import AutoTokenizer
 
 from app.cli.heads.training_job import remove_checkpoints
+from decoding.files import Claim
 from decoding.training.train_config import newest_checkpoint
 from tests.conftest import FamilyFolders, Specchat
 
@@ -367,3 +368,43 @@ def test_answers_go_to_no_device(specchat: Specchat, tmp_path: Path) -> None:
     done = specchat("heads", "distill", *given, "--out", "/dev/null")
     assert done.returncode == 2 and "--out /dev/null is no ordinary file" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_two_commands_write_to_two_places(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path, lesson: Path
+) -> None:
+    """They would mix their answers, or remove each other's checkpoints."""
+    target, fresh, out = ("--target", family_folders.target), tmp_path / "fresh", tmp_path / "out"
+    assert specchat("heads", "convert", "medusa", *target, "--out", str(fresh)).returncode == 0
+    train = ("heads", "train", *target, "--heads", str(fresh), "--data", str(lesson))
+    distill = ("heads", "distill", *target, "--prompts", str(lesson), "--max-new-tokens", "2")
+    for command in (
+        (*train, "--max-steps", "1", "--out", str(out)),
+        (*distill, "--out", f"{out}s"),
+    ):
+        with Claim(tmp_path / f".{Path(command[-1]).name}.lock"):
+            done = specchat(*command)
+        assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
+        assert f"another command is writing to {command[-1]}" in done.stderr
+        done = specchat(*command)
+        assert done.returncode == 0, done.stderr
+    assert not list(tmp_path.glob(".*.lock"))
+
+
+def test_what_is_measured_on_has_an_answer(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path, lesson: Path
+) -> None:
+    """The first prompt of twenty is kept for it, unless it is longer than what is read."""
+    target, fresh = ("--target", family_folders.target), tmp_path / "fresh"
+    assert specchat("heads", "convert", "medusa", *target, "--out", str(fresh)).returncode == 0
+    first, *others = lesson.read_text().splitlines()[:13]
+    long = json.loads(first)
+    long["messages"][0]["content"] *= 100
+    train = ("heads", "train", *target, "--heads", str(fresh), "--data", str(lesson))
+    options = ("--length", "64", "--max-steps", "1", "--batch-size", "2")
+    lesson.write_text("\n".join([json.dumps(long), *others]))
+    done = specchat(*train, *options, "--out", str(tmp_path / "out"))
+    assert done.returncode == 0 and "1 of 12 conversations hold no answer" in done.stderr
+    lesson.write_text(others[0])
+    done = specchat(*train, *options, "--out", str(tmp_path / "other"))
+    assert done.returncode == 2 and "give --held-out FILE" in done.stderr
