@@ -7,6 +7,7 @@ import pytest
 from tests import fuzz, kill_series
 
 
+@pytest.mark.slow
 def test_a_kill_loses_nothing_that_was_reported_as_written() -> None:
     scenarios = {"conversation": kill_series.conversation, "export": kill_series.export}
     assert kill_series.series(scenarios, kills=3, seed=7) == []

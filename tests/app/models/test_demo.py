@@ -43,6 +43,7 @@ def test_every_lane_of_the_demo_says_the_same_in_fewer_passes(
         assert emitted / sum(r["target_passes"] for r in reports) >= least, name
 
 
+@pytest.mark.slow
 def test_at_one_seed_the_lanes_whose_drafts_are_not_drawn_sample_the_same_text(
     specchat: Specchat,
 ) -> None:

@@ -223,6 +223,7 @@ async def test_a_refresh_of_a_long_answer_is_no_more_work(play: Play, panel: str
         assert work[2] > 4 * work[1], "rounds are looked at once"
 
 
+@pytest.mark.slow
 async def test_a_refresh_in_a_long_session_is_no_more_work(play: Play) -> None:
     async with play((100, 40)) as stage:
         await stage.press("tab", "tab")

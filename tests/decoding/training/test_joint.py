@@ -129,6 +129,7 @@ def test_joint_training_ends_in_a_merged_folder(
     assert ar["text"].strip().startswith(" ".join(WORDS))  # the target itself has learned
 
 
+@pytest.mark.slow
 def test_a_target_that_was_trained_rounded_loses_less_by_rounding(
     family_folders: FamilyFolders, tmp_path: Path
 ) -> None:

@@ -98,6 +98,7 @@ def training(
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_no_checkpoint_is_removed_before_all_have_loaded_it(
     specchat: Specchat,
     family_folders: FamilyFolders,
@@ -174,6 +175,7 @@ def test_two_processes_train_a_target_with_its_heads_as_one(
         assert torch.linalg.vector_norm(one[name] - two[name]) < 1e-3 * moved, name
 
 
+@pytest.mark.slow
 def test_two_processes_make_the_heads_of_one(
     specchat: Specchat,
     family_folders: FamilyFolders,

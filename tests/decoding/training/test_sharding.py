@@ -85,8 +85,11 @@ Training = Callable[[TrainConfig, Path, bool], dict[str, Tensor]]
 
 @pytest.mark.parametrize(
     ("train", "muon_lr"),
-    [(medusa, 0.02), (eagle, 0.0), (draft, 0.01)],
-    ids=["medusa by Muon", "eagle by AdamW", "draft by Muon"],
+    [
+        pytest.param(medusa, 0.02, id="medusa by Muon"),
+        pytest.param(eagle, 0.0, id="eagle by AdamW", marks=pytest.mark.slow),
+        pytest.param(draft, 0.01, id="draft by Muon", marks=pytest.mark.slow),
+    ],
 )
 def test_two_sharded_processes_are_one(
     train: Training, muon_lr: float, tmp_path: Path, without_fast_bfloat16: None

@@ -136,6 +136,7 @@ def test_only_settings_that_a_checkpoint_can_have_are_tried(
     assert tried and "auto" not in tried
 
 
+@pytest.mark.slow
 def test_the_fastest_settings_are_the_default_from_then_on(
     specchat: Specchat, family_folders: FamilyFolders, measure: tuple[str, ...], tmp_path: Path
 ) -> None:
