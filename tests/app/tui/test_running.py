@@ -718,7 +718,9 @@ async def test_a_conversation_that_fills_half_of_the_context_says_how_much(play:
         assert "context" not in stage.text  # counted in another model's tokens
 
 
-@pytest.mark.parametrize("job", ["e", "f7", "w"])
+@pytest.mark.parametrize(
+    "job", [*(pytest.param(job, marks=pytest.mark.slow) for job in ("e", "f7")), "w"]
+)
 async def test_an_app_looks_for_events_often_while_something_is_computed(
     play: Play, monkeypatch: pytest.MonkeyPatch, job: str
 ) -> None:

@@ -12,7 +12,6 @@ from app.cli.heads.eval_settings import in_words, with_eval_settings
 from decoding.params import Params
 from tests.conftest import FamilyFolders, Specchat
 
-SLOW = pytest.mark.slow
 TREES = {
     "medusa": "a tree of 7 nodes, γ 2",  # of the tree small what two heads can fill
     "eagle3": "a tree of 16 nodes, top-k 4, γ 6",
@@ -25,9 +24,8 @@ MADE = {
 }
 
 
-@pytest.mark.parametrize(
-    "kind", [pytest.param("medusa", marks=SLOW), pytest.param("eagle3", marks=SLOW), "draft"]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", TREES)
 def test_training_and_eval_measure_the_same(
     kind: str, specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
 ) -> None:

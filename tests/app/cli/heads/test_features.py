@@ -6,6 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
+import pytest
 import torch
 from safetensors.torch import load_file
 from torch import Tensor
@@ -14,6 +15,7 @@ from transformers import AutoConfig, AutoModelForCausalLM
 from tests.conftest import Done, FamilyFolders, Specchat
 
 
+@pytest.mark.slow
 def test_a_target_is_not_needed_once_its_states_are_there(
     specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path, without_fast_bfloat16: None
 ) -> None:
