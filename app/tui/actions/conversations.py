@@ -241,7 +241,7 @@ class Conversations:
             if chosen not in (None, recording.seed):
                 self.app.change_seed(chosen)
         else:
-            message = reopened_notice(recording, state) + self._take_settings(recording.left)
+            message = reopened_notice(recording, state, self._take_settings(recording.left))
             self._known_settings = self._settings_now()
             if self.app.recorder and self.app.recorder.path:
                 self.opened[self.app.recorder.path] = recording.title
@@ -274,17 +274,16 @@ class Conversations:
         return f", with its settings: {changed}{off}" if changed else off
 
 
-def reopened_notice(recording: Recording, state: AppState) -> str:
-    """Return the notice on a reopened conversation."""
+def reopened_notice(recording: Recording, state: AppState, settings: str) -> str:
+    """Return the notice on a reopened conversation; `settings`: the part on those that it had."""
     assert recording.loaded is not None and state.loaded is not None
-    other = recording.loaded.target
-    suffix = "" if other == state.loaded.target else f", answered by {other}"
+    title, other = shortened(recording.title, TITLE_CHARACTERS), recording.loaded.target
+    model = "" if other == state.loaded.target else f", answered by {other}"
     answered = {name: lane.info for turn in recording.turns for name, lane in turn.lanes.items()}
     unseen = [info for name, info in answered.items() if name not in state.lanes]
-    if unseen:
-        titles = (f"{x.title} {describe_settings(x.overrides, Params())}".strip() for x in unseen)
-        suffix += f"; not among the present lanes: {', '.join(titles)}"
-    return f"“{shortened(recording.title, TITLE_CHARACTERS)}” continues here{suffix}"
+    titles = (f"{x.title} {describe_settings(x.overrides, Params())}".strip() for x in unseen)
+    without = f", without the lanes that it had: {', '.join(titles)}" if unseen else ""
+    return f"“{title}” continues here{model}{settings}{without}"
 
 
 def events_of_lanes(recording: Recording, lanes: set[str]) -> Iterator[Event]:

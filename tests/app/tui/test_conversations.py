@@ -308,7 +308,7 @@ async def test_other_lanes_may_go_on_with_it(store: Store, kept: Path) -> None:
     async with opened(store, other) as stage:
         await reopen(stage, "f3", "enter")
         assert "continues here, answered by demo" in stage.text
-        assert "not among the present lanes: Draft model" in stage.text
+        assert "without the lanes that it had: Draft model" in stage.text
         assert "Four seven five" in stage.text
 
 
