@@ -14,6 +14,7 @@ from transformers import PreTrainedTokenizerBase
 from decoding.errors import InputError, reason_for
 from decoding.model.prefix import common_prefix_length
 from decoding.training.data import Record, digest
+from decoding.training.shapes import columns_for
 
 IGNORED = -100  # the label that torch's cross entropy ignores
 
@@ -181,12 +182,15 @@ def _with_answers(
             yield example
 
 
-def collate(examples: Sequence[Example]) -> dict[str, Tensor]:
-    """Right-padded `input_ids`, `attention_mask` and `labels` [batch, longest]."""
-    longest = max(len(example.ids) for example in examples)
+def collate(examples: Sequence[Example], limit: int = 0) -> dict[str, Tensor]:
+    """Right-padded `input_ids`, `attention_mask` and `labels` [batch, longest]; with a `limit`
+    [batch, `columns_for` the longest]."""
+    columns = max(len(example.ids) for example in examples)
+    if limit:
+        columns = columns_for(columns, limit)
 
     def padded(rows: Iterable[Sequence[int]], value: int) -> Tensor:
-        return torch.tensor([[*row, *[value] * (longest - len(row))] for row in rows])
+        return torch.tensor([[*row, *[value] * (columns - len(row))] for row in rows])
 
     return {
         "input_ids": padded((e.ids for e in examples), 0),

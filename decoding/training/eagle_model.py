@@ -23,6 +23,7 @@ from decoding.training.conversations import IGNORED
 from decoding.training.eagle_unroll import unroll
 from decoding.training.features import features_of
 from decoding.training.losses import Loss, likeliest, token_loss
+from decoding.training.shapes import pad_rows
 from decoding.training.trainer import RunningCounts, TrainingModel
 
 STEPS = 7  # of training-time test
@@ -110,13 +111,15 @@ class EagleTrainingModel(TrainingModel):
         for k, out in enumerate(outs):
             drafts = supervision.drafts(k)
             target_positions = drafts + k
-            logits = self.head.logits(out[drafts])
-            agrees = self.head.target_ids(likeliest(logits)) == supervision.best[target_positions]
+            logits = self.head.logits(pad_rows(out[drafts]))
+            likely = self.head.target_ids(likeliest(logits)[: len(drafts)])
+            agrees = likely == supervision.best[target_positions]
             if self._eagle3 or k == 0:
                 loss = self._mean_loss(logits, supervision, target_positions, divisors[k])
                 losses.append((_DECAY**k if self._eagle3 else _LOGITS) * loss)
             if not self._eagle3 and k == 0:
                 true = final[supervision.batch, supervision.at]
+                out = out[: len(true)]
                 apart = functional.smooth_l1_loss(out.float(), true.float(), reduction="sum")
                 losses.append(apart / (divisors[k] * true.shape[-1]))
             if self.training:
@@ -150,7 +153,8 @@ class EagleTrainingModel(TrainingModel):
         blocks = zip(batch.split(size), at.split(size), strict=True)
         seen = []
         for rows in blocks:
-            logits = self._target_logits(final[rows]).float()
+            states = final[rows]
+            logits = self._target_logits(pad_rows(states))[: len(states)].float()
             seen.append((likeliest(logits), self._beliefs(logits)))
         best, targets = (torch.cat(parts) for parts in zip(*seen, strict=True))
         if self._loss == "ce":

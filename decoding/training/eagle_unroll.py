@@ -17,10 +17,12 @@ from torch.nn.functional import scaled_dot_product_attention
 from torch.utils.checkpoint import checkpoint
 
 from decoding.drafters.eagle_head import EagleHead
+from decoding.training.shapes import COLUMNS, repeat_last
 
 _BLOCK = 2**20  # attention scores at a time, which fit into a CPU's cache
 _BLOCK_ELSEWHERE = 2**26  # on other devices, where every operation costs a launch
-_TOGETHER = 2**25  # on other devices: scores of all texts, padded to one size, that are kept
+_TOGETHER = 2**22  # scores of all texts, padded to one size, that are computed at once and kept
+_TOGETHER_ELSEWHERE = 2**25
 _KEPT = 2**22  # scores of one text that are kept for the backward pass, rather than computed again
 
 
@@ -29,8 +31,9 @@ def unroll(
 ) -> Iterator[Tensor]:
     """Drafts that begin at the rows (batch, start) [M] (ordered) of texts ids [B, n] with their
     true features [B, n, F] -> at each step k the outputs [M, H], which guess what follows
-    t_{start+k+1}; where the text ends before they mean nothing."""
+    t_{start+k+1}; where the text ends before they mean nothing. There may be more after those M."""
     n = ids.shape[1]
+    batch, start = repeat_last(batch), repeat_last(start)
     counts = batch.bincount(minlength=len(ids)).tolist()  # waits for the device, as the next does
     known = [rows.tolist() for rows in start.cpu().split(counts)]
     attention = [UnrolledAttention(start.split(counts), known) for _ in head.layers]
@@ -75,10 +78,11 @@ class UnrolledAttention:
         return out.flatten(0, 1).transpose(0, 1).flatten(1)[None]
 
     def _fits(self, q: Tensor) -> bool:
-        """Whether to take all texts at once. On a GPU the launches are what takes the time."""
+        """Whether to take all texts at once. On a GPU the launches are what takes the time, on a
+        CPU kernels for the shape of every text."""
         heads, most = q.shape[0] * q.shape[1], max(self._counts, default=0)
         scores = len(self._counts) * heads * most * self._keys.shape[2]
-        return _pays_together(q.device) and 0 < scores <= _TOGETHER
+        return 0 < scores <= (_TOGETHER if q.device.type == "cpu" else _TOGETHER_ELSEWHERE)
 
     def _of_all(self, q: Tensor, own: Tensor) -> tuple[Tensor, Tensor]:
         """What all drafts get of the true rows, and the weights of their own. Each text has as many
@@ -101,6 +105,7 @@ class UnrolledAttention:
         """The place of each draft [M] among those of all texts, as many of each text, and the row
         at which each of these begins [B, most]; the same in all steps."""
         most, starts = max(self._counts), torch.cat(list(self._starts))
+        most += -most % COLUMNS
         places = torch.cat([
             torch.arange(text * most, text * most + count, device=starts.device)
             for text, count in enumerate(self._counts)
@@ -137,10 +142,6 @@ class UnrolledAttention:
             yield attend(
                 q[:, :, rows], own[:, :, rows], starts[rows], keys[:, :seen], values[:, :seen]
             )
-
-
-def _pays_together(device: torch.device) -> bool:
-    return device.type != "cpu"
 
 
 def _attend(

@@ -19,6 +19,7 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import save
 from torch import Tensor
+from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import Dataset
 from transformers import PreTrainedModel
@@ -85,17 +86,24 @@ class FeatureExample(Example):
     final: Tensor
 
 
-def collate_features(examples: Sequence[Example]) -> dict[str, Tensor]:
+def collate_features(examples: Sequence[Example], limit: int = 0) -> dict[str, Tensor]:
     """Like `collate`, with `final` and `aux_hidden_states` of examples with features,
     zero-padded."""
-    batch = collate(examples)
+    batch = collate(examples, limit)
+    columns = batch["input_ids"].shape[1]
     cached = [example for example in examples if isinstance(example, FeatureExample)]
     if cached:
-        batch["final"] = pad_sequence([e.final for e in cached], batch_first=True)
+        batch["final"] = _padded([e.final for e in cached], columns)
         aux = [e.aux_hidden_states for e in cached if e.aux_hidden_states is not None]
         if aux:
-            batch["aux_hidden_states"] = pad_sequence(aux, batch_first=True)
+            batch["aux_hidden_states"] = _padded(aux, columns)
     return batch
+
+
+def _padded(states: list[Tensor], columns: int) -> Tensor:
+    """States [n, ...] of texts -> [batch, columns, ...]."""
+    together = pad_sequence(states, batch_first=True)
+    return functional.pad(together, (0, 0, 0, columns - together.shape[1]))
 
 
 class FeatureCache(Dataset[Example]):
@@ -131,6 +139,13 @@ class FeatureCache(Dataset[Example]):
             names = file.keys()
             self._opened[shard] = {name: file.get_slice(name) for name in names}
         return self._opened[shard]
+
+
+def lengths_of(data: Any) -> list[int]:
+    """Return the number of ids of each conversation of a `Dataset`."""
+    if isinstance(data, FeatureCache):
+        return data.lengths
+    return [len(data[i].ids) for i in range(len(data))]
 
 
 def cache_features(

@@ -26,6 +26,7 @@ from torch.utils.checkpoint import checkpoint
 from transformers import PreTrainedModel
 
 from decoding.model.target import logits_of
+from decoding.training.shapes import pad_rows
 
 Loss = Literal["kl", "reverse-kl", "tvd", "lk", "ce"]
 _ROWS = 64  # rows at a time, which fit into a CPU's cache
@@ -38,7 +39,8 @@ def token_loss(
     loss: Loss, logits: Tensor, targets: Tensor, which: Tensor, weights: Tensor
 ) -> Tensor:
     """Return the weighted sum of the losses of logits [N, V], a scalar. `targets` are p [P, V], or
-    tokens [P] for ce; `which` [N] is the index of each row's target; weights [N]."""
+    tokens [P] for ce; `which` [N] is the index of each row's target; weights [N]. Logits after
+    those N, see `pad_rows`, don't count."""
     apply: Any = _TokenLoss.apply
     found: Tensor = apply(loss, logits, targets, which, weights)
     return found
@@ -74,18 +76,19 @@ def compare(
 
     def compare_rows(start: int) -> tuple[Tensor, ...]:
         rows = slice(start, start + size)
-        q, p = logits_of(student, student_states[rows]), logits_of(teacher, teacher_states[rows])
+        own, of_teacher = pad_rows(student_states[rows]), pad_rows(teacher_states[rows])
+        q, p = logits_of(student, own), logits_of(teacher, of_teacher)
         vocab = min(q.shape[-1], p.shape[-1])  # either may be padded
-        q, p = q[..., :vocab], p[..., :vocab]
+        q, p = q[..., :vocab], p[: len(tokens[rows]), :vocab]
         with torch.no_grad():
-            right = likeliest(q) == likeliest(p)
+            right = likeliest(q)[: len(p)] == likeliest(p)
             p = p.float().softmax(-1)
             overlap = kl = p.new_zeros(len(p))
             if not training:
                 log_q = q.float().log_softmax(-1)
                 overlap = torch.minimum(log_q.exp(), p).sum(-1)
                 kl = functional.kl_div(log_q, p, reduction="none").sum(-1).clamp_min(0)
-        which, weights = torch.arange(len(q), device=q.device), p.new_ones(len(q))
+        which, weights = torch.arange(len(p), device=p.device), p.new_ones(len(p))
         targets = tokens[rows] if loss == "ce" else p
         return token_loss(loss, q, targets, which, weights), right, overlap, kl
 
@@ -109,15 +112,17 @@ class _TokenLoss(torch.autograd.Function):
         ctx: Any, loss: Loss, logits: Tensor, targets: Tensor, which: Tensor, weights: Tensor
     ) -> Tensor:
         gradient = torch.empty_like(logits) if ctx.needs_input_grad[1] else None
-        total = weights.new_zeros(())
+        total, count = weights.new_zeros(()), len(which)
         size = _ROWS if logits.device.type == "cpu" else max(_LOGITS // logits.shape[1], 1)
-        for start in range(0, len(logits), size):
-            rows = slice(start, start + size)
+        for start in range(0, count, size):
+            rows = slice(start, min(start + size, count))
             log_q = logits[rows].float().log_softmax(-1)
             values, slopes = _LOSSES[loss](log_q, targets.index_select(0, which[rows]))
             total += (weights[rows] * values).sum()  # autocast makes a product of vectors bfloat16
             if gradient is not None:
                 gradient[rows] = slopes.mul_(weights[rows, None])
+        if gradient is not None:
+            gradient[count:] = 0
         ctx.save_for_backward(gradient)
         return total
 

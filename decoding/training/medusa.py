@@ -36,6 +36,7 @@ from decoding.training.log import rates
 from decoding.training.losses import Loss, compare, likeliest, token_loss
 from decoding.training.optimizers import optimizer_of
 from decoding.training.quantize import fake_quantizer
+from decoding.training.shapes import pad_rows
 from decoding.training.train_config import TrainConfig
 from decoding.training.trainer import RunningCounts, TrainingModel, train
 
@@ -99,12 +100,12 @@ class MedusaTrainingModel(TrainingModel):
             # logits only for answers: they cost far more than the rest
             which = indices[:, k + 1 :][supervised]
             wanted = tokens[which]
-            logits = self._logits(k, hidden[:, : supervised.shape[1]][supervised])
+            logits = self._logits(k, pad_rows(hidden[:, : supervised.shape[1]][supervised]))
             weights = (1 / divisors[k + 1]).expand(len(wanted))
             loss = token_loss(self._loss, logits, targets, which, weights)
             losses.append(share * 0.8**k * loss)
             if self.training:
-                self.running.add(k, likeliest(logits) == wanted, loss)
+                self.running.add(k, likeliest(logits)[: len(wanted)] == wanted, loss)
             else:
                 right = logits.topk(RANKS, dim=-1).indices == wanted[:, None]
                 of_row = torch.zeros(len(labels), RANKS, device=logits.device)
@@ -131,7 +132,7 @@ class MedusaTrainingModel(TrainingModel):
         if teacher is None:
             which = torch.arange(len(states), device=states.device)
             weights = torch.ones(len(states), device=states.device)
-            loss = token_loss("ce", logits_of(target, states), tokens, which, weights)
+            loss = token_loss("ce", logits_of(target, pad_rows(states)), tokens, which, weights)
         else:
             wanted = features_of(teacher, input_ids, ())[1][:, :-1][is_answer]
             loss = compare(teacher, target, wanted, states, tokens, "kl", self.training).loss
@@ -140,7 +141,7 @@ class MedusaTrainingModel(TrainingModel):
 
     @torch.no_grad()
     def _probabilities(self, hidden: Tensor) -> Tensor:
-        return logits_of(self._target[0], hidden).float().softmax(-1)
+        return logits_of(self._target[0], pad_rows(hidden))[: len(hidden)].float().softmax(-1)
 
     def _logits(self, k: int, x: Tensor) -> Tensor:
         for weight, bias in zip(self.weights[k], self.biases[k], strict=True):

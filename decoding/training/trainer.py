@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence, Sized
 from contextlib import AbstractContextManager
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -32,9 +33,10 @@ from transformers.integrations.integration_utils import TensorBoardCallback
 
 from decoding.errors import InputError
 from decoding.training.conversations import Example
-from decoding.training.features import FeatureCache, collate_features
+from decoding.training.features import collate_features, lengths_of
 from decoding.training.length_grouped import LengthGrouped
 from decoding.training.log import LOG, losses, rates, time_left
+from decoding.training.memory import keep_freed_memory
 from decoding.training.precision import has_fast_bfloat16
 from decoding.training.sharding import full_tensor, save_full_state, shard_like, shard_rest
 from decoding.training.train_config import TrainConfig, checkpoints, newest_checkpoint
@@ -83,9 +85,7 @@ class HeadTrainer(Trainer):
             )
 
     def _get_train_sampler(self, train_dataset: Any = None) -> LengthGrouped:
-        data: Any = self.train_dataset
-        cached = isinstance(data, FeatureCache)
-        lengths = data.lengths if cached else [len(data[i].ids) for i in range(len(data))]
+        lengths = lengths_of(self.train_dataset)
         return LengthGrouped(lengths, self._train_batch_size, self.args.seed)
 
     def autocast_smart_context_manager(
@@ -194,6 +194,8 @@ def train(
         measures = metrics(prediction)
         return measures if served is None else measures | {"served": served(trained())}
 
+    if device.type == "cpu":
+        keep_freed_memory()
     if config.shard:
         shard_rest(model, device)
     if best:
@@ -204,12 +206,13 @@ def train(
         }
     training_arguments = config.arguments(work, device, **arguments)
     config.require_full_batch(len(cast(Sized, data)), training_arguments.world_size)
+    longest = max(chain(lengths_of(data), lengths_of(held_out)), default=0)
     trainer = HeadTrainer(
         model=model,
         args=training_arguments,
         train_dataset=data,
         eval_dataset=held_out,
-        data_collator=collate_features,
+        data_collator=partial(collate_features, limit=longest),
         compute_metrics=measured,
         optimizers=(optimizer(), None),
         callbacks=[_ReadableLog(describe, config.stage), _BestSoFar(), *_tensorboard(config)],

@@ -17,6 +17,7 @@ from pathlib import Path
 import torch
 from torch import distributed, nn
 
+from decoding.training.memory import keep_freed_memory
 from decoding.training.muon import Muon
 from decoding.training.precision import has_fast_bfloat16
 from decoding.training.processes import is_first_process
@@ -129,6 +130,8 @@ def train(
     optimizers = build_optimizers(model, config)
     first = _resume(out / "checkpoint.pt", model, optimizers)
     device = next(model.parameters()).device
+    if device.type == "cpu":
+        keep_freed_memory()
     half = config.bf16 and has_fast_bfloat16(device)
     parameters = [p for p in model.parameters() if p.requires_grad]
     model.train()

@@ -1,0 +1,37 @@
+"""Freed memory is used again, without new pages from the kernel."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+import sys
+
+import pytest
+
+FAULTS = """
+import resource, sys
+import torch
+from decoding.training.memory import keep_freed_memory
+
+def step():
+    x = torch.ones(300, 10_000)
+    for _ in range(5):
+        x = (x * 2).cos()
+
+if sys.argv[1] == "keep":
+    keep_freed_memory()
+step()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(60):
+    step()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="an option of glibc")
+def test_freed_memory_is_kept() -> None:
+    keep, release = (
+        int(subprocess.run([sys.executable, "-c", FAULTS, how], capture_output=True).stdout)
+        for how in ("keep", "release")
+    )
+    assert keep < release / 3
