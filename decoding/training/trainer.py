@@ -186,9 +186,10 @@ def train(
     """Train `model`; returns the log entries of its evaluations on `held_out`. They have `metrics`
     and, if given, τ as `served` measures it of the weights `trained` so far. With `best` the
     weights of the highest served τ are restored at the end, or else of the highest value of this
-    metric; `kept` says of each entry whether its weights are those at the end. Checkpoints go to
-    `work`; `resume` continues from the newest one there. If `config` shards the model, its weights
-    are whole again at the end."""
+    metric; `kept` says of each entry whether its weights are those at the end. The first entry is
+    of the weights it began with, which are not kept: a line on stderr says if they were better.
+    Checkpoints go to `work`; `resume` continues from the newest one there. If `config` shards the
+    model, its weights are whole again at the end."""
 
     def measured(prediction: EvalPrediction) -> dict[str, float]:
         measures = metrics(prediction)
@@ -204,7 +205,8 @@ def train(
             "metric_for_best_model": "served" if served else best,
             "greater_is_better": True,
         }
-    training_arguments = config.arguments(work, device, **arguments)
+    begun = newest_checkpoint(work) if resume else None
+    training_arguments = config.arguments(work, device, eval_on_start=begun is None, **arguments)
     config.require_full_batch(len(cast(Sized, data)), training_arguments.world_size)
     longest = max(chain(lengths_of(data), lengths_of(held_out)), default=0)
     trainer = HeadTrainer(
@@ -218,13 +220,16 @@ def train(
         callbacks=[_ReadableLog(describe, config.stage), _BestSoFar(), *_tensorboard(config)],
     )
     trainer.remove_callback(PrinterCallback)
-    trainer.train(resume_from_checkpoint=newest_checkpoint(work) if resume else None)
+    trainer.train(resume_from_checkpoint=begun)
     if isinstance(model, FSDPModule):
         model.unshard()
     state = trainer.state
     last = state.best_global_step if best else state.global_step
     logged = [entry for entry in state.log_history if "eval_loss" in entry]
-    return [entry | {"kept": entry["step"] == last} for entry in logged]
+    entries = [entry | {"kept": entry["step"] == last} for entry in logged]
+    if state.is_world_process_zero:
+        _warn_if_worse(entries, "served" if served else best)
+    return entries
 
 
 class RunningCounts:
@@ -285,6 +290,21 @@ def per_process(count: Tensor) -> Tensor:
     return count.clamp_min(1)
 
 
+def _warn_if_worse(entries: Sequence[Mapping[str, Any]], metric: str | None) -> None:
+    kept = next((entry for entry in entries if entry["kept"]), None)
+    first = next((entry for entry in entries if entry["step"] == 0), None)
+    if metric is None or kept is None or first is None:
+        return
+    before, now = first[f"eval_{metric}"], kept[f"eval_{metric}"]
+    if before > now:
+        what = "served τ" if metric == "served" else metric
+        print(
+            f"the weights that training began with were better ({what} {before:.2f}, now "
+            f"{now:.2f}): a lower learning rate may help",
+            file=sys.stderr,
+        )
+
+
 def _tensorboard(config: TrainConfig) -> list[TrainerCallback]:
     if config.tensorboard is None:
         return []
@@ -343,6 +363,8 @@ class _ReadableLog(TrainerCallback):
         **kwargs: object,
     ) -> None:
         self._learning_since = time.monotonic()
+        if state.global_step == self._began[0]:
+            self._began = (state.global_step, self._learning_since)
 
     def on_log(
         self,

@@ -128,7 +128,8 @@ def train_on(job: TrainingJob) -> str:
         weights = with_draft_vocabulary(weights, model, draft_tokens)
     layers = weights.config.aux_layers
     model, learned, tested, records = job.datasets(model, tokenizer, layers)
-    config = job.config_with(3e-3 if job.config.total_steps(len(learned)) <= _SHORT_RUN else 1e-3)
+    short = job.config.total_steps(len(learned)) <= _SHORT_RUN
+    config = job.config_with(3e-4 if job.config.qat else 3e-3 if short else 1e-3)
     served = serving(job, model, tokenizer, records, _drafter, aux_layers=layers)
     job.note_options(model.device)
     trained, reports = train_eagle(

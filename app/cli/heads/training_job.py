@@ -253,7 +253,7 @@ def kept_weights(reports: Sequence[EagleReport | DraftReport], else_by: str) -> 
     if kept is None:  # it was never evaluated
         return LAST_WEIGHTS
     best = else_by if kept.served is None else "served τ"
-    evaluations = pluralize(len(reports), "evaluation")
+    evaluations = pluralize(sum(report.step > 0 for report in reports), "evaluation")
     return f"weights of step {kept.step}, the best {best} of {evaluations}"
 
 

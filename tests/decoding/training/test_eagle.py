@@ -252,18 +252,36 @@ def test_a_resumed_training_may_measure_its_best_otherwise(
     config = TrainConfig(steps=20, lr=1e-2, batch_size=8, evaluate_every=10)
     texts = dataset(data), dataset(data[::3])
     straight, reports = train_eagle(target, fresh, *texts, config, tmp_path / "straight")
-    assert reports[0].simulated < reports[1].simulated < 9.0
-    assert [report.kept for report in reports] == [False, True]
+    assert reports[1].simulated < reports[2].simulated < 9.0
+    assert [report.kept for report in reports] == [False, False, True]
     work = tmp_path / "resumed"
     _, reports = train_eagle(target, fresh, *texts, config, work, served=lambda _: 9.0)
-    assert [report.kept for report in reports] == [True, False]
+    assert [report.kept for report in reports] == [False, True, False]
     shutil.rmtree(work / "checkpoint-20")
     for _ in range(2):  # then it is at its end already
         resumed, reports = train_eagle(target, fresh, *texts, config, work, resume=True)
-        assert [report.kept for report in reports] == [False, True]
+        assert [report.kept for report in reports] == [False, False, True]
         for name, tensor in straight.tensors.items():
             torch.testing.assert_close(resumed.tensors[name], tensor, atol=1e-5, rtol=1e-3)
     assert max(entry["step"] for entry in training_log(work)) == 20
+
+
+@pytest.mark.parametrize("served", [(4.0, 3.0, 3.5), (4.0, 3.0, 4.0)])
+def test_a_training_that_makes_a_head_worse_says_so(
+    served: tuple[float, ...],
+    target: LlamaForCausalLM,
+    data: Data,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    values, texts = iter(served), (dataset(data), dataset(data[::3]))
+    config, fresh = TrainConfig(steps=4, evaluate_every=2), attach_eagle(target, "eagle1")
+    _, reports = train_eagle(target, fresh, *texts, config, tmp_path, served=lambda _: next(values))
+    assert [(report.step, report.served) for report in reports] == list(
+        zip((0, 2, 4), served, strict=True)
+    )
+    worse = "began with were better (served τ 4.00, now 3.50)" in capsys.readouterr().err
+    assert worse == (max(served[1:]) < served[0])
 
 
 def tokens(text: str) -> Example:
@@ -544,7 +562,7 @@ def test_features_on_disk_teach_the_same(
     _, reports = train_eagle(
         target, fresh, cache, dataset(data[:4]), config, tmp_path / "work", steps=2
     )
-    assert [report.served for report in reports] == [None]
+    assert [report.served for report in reports] == [None] * 2
 
 
 def test_batches_of_like_length() -> None:
