@@ -23,12 +23,13 @@ def columns_for(longest: int, limit: int) -> int:
 def pad_rows(x: Tensor) -> Tensor:
     """x [n, H] -> [n or more, H]: where kernels are compiled for a shape, with rows of zeros after
     the others."""
-    return functional.pad(x, (0, 0, 0, _missing_rows(x)))
+    missing = _missing_rows(x)
+    return functional.pad(x, (0, 0, 0, missing)) if missing else x
 
 
 def repeat_last(x: Tensor) -> Tensor:
-    """x [n] -> [n or more]: where kernels are compiled for a shape, with its last element several
-    times."""
+    """x [n] -> [n or more]: where kernels are compiled for a shape, with more of its last
+    element."""
     return torch.cat([x, x[-1:].expand(_missing_rows(x))])
 
 
