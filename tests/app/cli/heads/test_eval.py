@@ -94,7 +94,8 @@ def test_kinds_of_tokens_and_confidence_are_those_of_rejections(
     (lane,) = json.loads(document.stdout)["lanes"]
     assert found["by_kind"] and found["calibration"]
     for key in ("by_kind", "by_place", "calibration"):
-        assert found[key] == lane[key]
+        # The layout of the weights, which is measured, may differ between runs and round otherwise.
+        assert found[key] == [pytest.approx(row, rel=1e-4) for row in lane[key]]
     text = specchat(*measure, "--heads", draft).stdout
     assert "by kind" in text and "mean q" in text
 
