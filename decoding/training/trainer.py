@@ -193,7 +193,11 @@ def train(
 
     def measured(prediction: EvalPrediction) -> dict[str, float]:
         measures = metrics(prediction)
-        return measures if served is None else measures | {"served": served(trained())}
+        if served is None:
+            return measures
+        # What is learned next does not depend on whether anything is served.
+        with torch.random.fork_rng([device] if device.type == "cuda" else []):
+            return measures | {"served": served(trained())}
 
     if device.type == "cpu":
         keep_freed_memory()

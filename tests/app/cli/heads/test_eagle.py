@@ -100,7 +100,7 @@ def test_convert_train_eval_run(
     done = specchat(*train)
     assert done.returncode == 0, done.stderr
     table = done.stderr[done.stderr.index(" step ") :].splitlines()
-    assert "served τ" in table[0] and [row.split()[0] for row in table[1:3]] == ["4", "8"]
+    assert "served τ" in table[0] and [row.split()[0] for row in table[1:4]] == ["0", "4", "8"]
     entries = [each for each in training_log(trained / "training") if "loss" in each]
     if kind == "eagle3":  # step k weighs 0.8^k
         for each in entries:
@@ -110,7 +110,7 @@ def test_convert_train_eval_run(
     for tag, name in (("train/loss_1", "losses"), ("train/accuracy_1", "accuracy")):
         shown = {event.step: event.value for event in board.Scalars(tag)}
         assert shown == pytest.approx({each["step"]: each[name][0] for each in entries})
-    assert [event.step for event in board.Scalars("eval/served")] == [4, 8]
+    assert [event.step for event in board.Scalars("eval/served")] == [0, 4, 8]
     watched = specchat("heads", "watch", str(trained)).stdout
     assert "drafted in one answer: " in watched and f"› {WORDS[0]}" in watched
     after = read_eagle(trained, SHAPE)

@@ -47,7 +47,7 @@ def test_training_and_eval_measure_the_same(
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert f"served τ is that of {TREES[kind]}, over 8 held-out prompts" in done.stderr
-    (tau,) = re.findall(r"served τ (\d\.\d\d)", done.stderr)
+    _, tau = re.findall(r"· served τ (\d\.\d\d)", done.stderr)
     measure = (
         "heads", "eval", "--target", target, "--prompts", str(data), "--max-new-tokens", "64",
         "--device", "cpu",
