@@ -232,7 +232,7 @@ def train(
     logged = [entry for entry in state.log_history if "eval_loss" in entry]
     entries = [entry | {"kept": entry["step"] == last} for entry in logged]
     if state.is_world_process_zero:
-        _warn_if_worse(entries, "served" if served else best)
+        _warn_if_worse(entries, "served" if served else best, describe)
     return entries
 
 
@@ -294,17 +294,23 @@ def per_process(count: Tensor) -> Tensor:
     return count.clamp_min(1)
 
 
-def _warn_if_worse(entries: Sequence[Mapping[str, Any]], metric: str | None) -> None:
+def _warn_if_worse(
+    entries: Sequence[Mapping[str, Any]],
+    metric: str | None,
+    describe: Callable[[Mapping[str, Any]], str],
+) -> None:
     kept = next((entry for entry in entries if entry["kept"]), None)
     first = next((entry for entry in entries if entry["step"] == 0), None)
     if metric is None or kept is None or first is None:
         return
-    before, now = first[f"eval_{metric}"], kept[f"eval_{metric}"]
-    if before > now:
-        what = "served τ" if metric == "served" else metric
+    if first[f"eval_{metric}"] > kept[f"eval_{metric}"]:
+        before, now = (
+            f"served τ {entry['eval_served']:.2f}" if metric == "served" else describe(entry)
+            for entry in (first, kept)
+        )
         print(
-            f"the weights that training began with were better ({what} {before:.2f}, now "
-            f"{now:.2f}): a lower learning rate may help",
+            f"the weights that training began with were better ({before}, now {now}): a lower "
+            "learning rate may help",
             file=sys.stderr,
         )
 

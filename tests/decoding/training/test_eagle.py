@@ -280,7 +280,7 @@ def test_a_training_that_makes_a_head_worse_says_so(
     assert [(report.step, report.served) for report in reports] == list(
         zip((0, 2, 4), served, strict=True)
     )
-    worse = "began with were better (served τ 4.00, now 3.50)" in capsys.readouterr().err
+    worse = "began with were better (served τ 4.00, now served τ 3.50)" in capsys.readouterr().err
     assert worse == (max(served[1:]) < served[0])
 
 

@@ -116,7 +116,8 @@ def train(
             min=1e-9,
             max=HIGHEST_RATE,
             help="Learning rate. Default: Medusa 5e-3, with own lm_heads 1e-3; EAGLE 3e-3, in runs "
-            "of more than 5,000 steps 1e-3, with --qat 3e-4; draft models 1e-3, large ones 3e-4.",
+            "of more than 5,000 steps 1e-3, with --qat (of trained heads) 3e-4; draft models "
+            "1e-3, large ones 3e-4.",
         ),
     ] = None,
     muon_lr: Annotated[
