@@ -1,13 +1,14 @@
-"""Quantized matrices on disk: weight-only, symmetric.
+"""Quantized matrices on disk, weight-only.
 
-| to   | matrix X [rows, columns]                                | X_scale, float32     |
-|------|---------------------------------------------------------|----------------------|
-| int8 | int8                                                    | [rows, 1]            |
-| fp8  | float8_e4m3fn                                           | [rows, 1]            |
-| int4 | uint8 [rows, columns / 2]: two values + 8, low half first | [rows, columns / 32] |
+| to   | matrix X [rows, columns]                  | X_scale                         |
+|------|-------------------------------------------|---------------------------------|
+| int8 | int8                                      | float32 [rows, 1]               |
+| fp8  | float8_e4m3fn                             | float32 [rows, 1]               |
+| int4 | uint8 [rows, columns / 2]: two values + 8 | bfloat16 [rows, columns / 32]   |
+|      | a byte, low half first                    | and X_zero_point, int8, as many |
 
-`quantization_config` in config.json marks such a checkpoint. Reading dequantizes to float32: only
-the files are smaller.
+A weight is (value - zero point) * scale; without X_zero_point that is 0. `quantization_config` in
+config.json marks such a checkpoint. Reading dequantizes to float32: only the files are smaller.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import torch
 from torch import Tensor
 
 Precision = Literal["int8", "int4", "fp8"]
-GROUP = 32  # columns that share a scale at int4
+GROUP = 32  # columns that share a scale and a zero point at int4
 METHOD = "specchat"
 _STORED = (torch.int8, torch.uint8, torch.float8_e4m3fn)
 
@@ -60,7 +61,11 @@ def dequantized(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
         groups = scale.shape[-1] if scale.ndim == 2 else 0
         if not groups or len(scale) != len(stored) or stored.shape[-1] % groups:
             raise ValueError(f"{name} {list(scale.shape)} does not fit {list(stored.shape)}")
-        parts = stored.float().unflatten(-1, (groups, -1)) * scale.float()[..., None]
-        found[matrix] = parts.flatten(-2)
+        values = stored.float().unflatten(-1, (groups, -1))
+        if (zero_point := found.pop(f"{matrix}_zero_point", None)) is not None:
+            if zero_point.shape != scale.shape:
+                raise ValueError(f"{matrix}_zero_point does not fit {name}")
+            values = values - zero_point.float()[..., None]
+        found[matrix] = (values * scale.float()[..., None]).flatten(-2)
         del found[name]
     return found

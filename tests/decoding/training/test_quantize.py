@@ -41,6 +41,17 @@ def test_two_int4_values_share_a_byte() -> None:
     found = dequantized({"a": pack(values), "a_scale": scale, "n": torch.ones(1)})
     assert found.keys() == {"a", "n"}
     assert found["a"].tolist() == [[-4.0, 3.5, 0.0, 2.0]]
+    shifted = {"a": pack(values), "a_scale": scale, "a_zero_point": torch.tensor([[1, -2]])}
+    assert dequantized(shifted)["a"].tolist() == [[-4.5, 3.0, 4.0, 6.0]]
+    with pytest.raises(ValueError, match="a_zero_point"):
+        dequantized(shifted | {"a_zero_point": torch.tensor([[1]])})
+
+
+def test_int4_uses_all_its_values_for_what_is_on_one_side_of_zero() -> None:
+    matrix = 3 * torch.rand(16, GROUP)
+    wrong = dequantized(quantize({"a.weight": matrix}, "int4"))["a.weight"] - matrix
+    step = matrix.amax(1, keepdim=True) / 15
+    assert bool((wrong.abs() <= 0.55 * step).all())  # a bfloat16 scale adds a little to the half
 
 
 @pytest.mark.parametrize("precision", WORST)
@@ -72,7 +83,7 @@ def test_rows_of_zeros_stay_zero(precision: Precision) -> None:
     assert not dequantized(quantize({"a.weight": 0 * matrix}, precision))["a.weight"].any()
 
 
-@pytest.mark.parametrize("precision", ["int8", "int4"])
+@pytest.mark.parametrize("precision", WORST)
 def test_eagle_heads_are_served_rounded(
     precision: Precision, family_folders: FamilyFolders, tmp_path: Path
 ) -> None:
@@ -92,7 +103,7 @@ def test_eagle_heads_are_served_rounded(
     assert not torch.equal(later["fc.weight"], trained.tensors["fc.weight"])
 
 
-@pytest.mark.parametrize("precision", ["int8", "int4"])
+@pytest.mark.parametrize("precision", WORST)
 def test_training_rounds_as_quantizing_does(precision: Precision) -> None:
     layers: dict[str, Any] = {
         "a": nn.Linear(64, 48),

@@ -100,7 +100,7 @@ def train(
         ),
     ] = None,
     qat: Annotated[
-        Literal["int8", "int4"] | None,
+        Literal["int8", "int4", "fp8"] | None,
         typer.Option(
             help="Quantization-aware training for `quantize`: compute with rounded weights. With "
             "--joint the target's are rounded too, and it learns to give the same answers."
