@@ -26,7 +26,8 @@ from decoding.training.optimizers import optimizer_of
 from decoding.training.quantize import fake_quantize_layers
 from decoding.training.sharding import full_tensor, shard_layers
 from decoding.training.train_config import TrainConfig
-from decoding.training.trainer import RunningCounts, TrainingModel, train
+from decoding.training.trainer import train
+from decoding.training.training_model import RunningCounts, TrainingModel
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from decoding.training.eagle_unroll import unroll
 from decoding.training.features import features_of
 from decoding.training.losses import Loss, likeliest, token_loss
 from decoding.training.shapes import pad_rows
-from decoding.training.trainer import RunningCounts, TrainingModel
+from decoding.training.training_model import RunningCounts, TrainingModel
 
 STEPS = 7  # of training-time test
 _DECAY = 0.8  # weight of each step relative to the one before

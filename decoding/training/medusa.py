@@ -38,7 +38,8 @@ from decoding.training.optimizers import optimizer_of
 from decoding.training.quantize import fake_quantizer
 from decoding.training.shapes import pad_rows
 from decoding.training.train_config import TrainConfig
-from decoding.training.trainer import RunningCounts, TrainingModel, train
+from decoding.training.trainer import train
+from decoding.training.training_model import RunningCounts, TrainingModel
 
 
 def require_trainable(weights: MedusaWeights) -> None:

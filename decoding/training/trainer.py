@@ -1,11 +1,10 @@
-"""A Trainer for drafters: batches of similar length, and a readable log."""
+"""A Trainer for drafters: batches of similar length, checkpoints for any number of processes, and
+the best weights at the end."""
 
 from __future__ import annotations
 
-import json
 import math
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence, Sized
 from contextlib import AbstractContextManager
 from functools import partial
@@ -15,7 +14,7 @@ from typing import Any, TypeVar, cast
 
 import torch
 from safetensors.torch import load_file
-from torch import Tensor, distributed, nn
+from torch import nn
 from torch.distributed.fsdp import FSDPModule
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR, LRScheduler
@@ -35,40 +34,13 @@ from decoding.errors import InputError
 from decoding.training.conversations import Example
 from decoding.training.features import collate_features, lengths_of
 from decoding.training.length_grouped import LengthGrouped
-from decoding.training.log import LOG, losses, rates, time_left
 from decoding.training.memory import keep_freed_memory
 from decoding.training.precision import has_fast_bfloat16
+from decoding.training.readable_log import ReadableLog
 from decoding.training.sharding import full_tensor, save_full_state, shard_like, shard_rest
 from decoding.training.train_config import TrainConfig, checkpoints, newest_checkpoint
 
 Trained = TypeVar("Trained")
-
-
-class TrainingModel(nn.Module):
-    """A drafter's loss has parts, each a mean over tokens of answers. In training it is one over
-    all batches of a step: else tokens in batches of short answers would weigh more."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._divisors: Tensor | None = None  # of the current step
-
-    def counts(self, labels: Tensor) -> Tensor:
-        """Return how many tokens of a batch with these labels each part of the loss is over
-        [parts]."""
-        raise NotImplementedError
-
-    def begin_step(self, batches: Sequence[Tensor]) -> None:
-        """Take the labels of the batches that make up the next step."""
-        total = torch.stack([self.counts(labels) for labels in batches]).sum(0)
-        # The Trainer divides each batch's loss by the number of batches.
-        self._divisors = per_process(total) / len(batches)
-
-    def divisors_for(self, labels: Tensor) -> Tensor:
-        """Return the divisors of the sums of a batch, [parts]: the step's, or out of training its
-        own."""
-        if self.training and self._divisors is not None:
-            return self._divisors.to(labels.device)
-        return per_process(self.counts(labels))
 
 
 class HeadTrainer(Trainer):
@@ -221,7 +193,7 @@ def train(
         data_collator=partial(collate_features, limit=longest),
         compute_metrics=measured,
         optimizers=(optimizer(), None),
-        callbacks=[_ReadableLog(describe, config.stage), _BestSoFar(), *_tensorboard(config)],
+        callbacks=[ReadableLog(describe, config.stage), _BestSoFar(), *_tensorboard(config)],
     )
     trainer.remove_callback(PrinterCallback)
     trainer.train(resume_from_checkpoint=begun)
@@ -236,62 +208,12 @@ def train(
     return entries
 
 
-class RunningCounts:
-    """Counts on the device how often each head or drafting step was right, its losses, and the
-    tokens read, since the last `collect`."""
-
-    def __init__(self, heads: int, device: torch.device) -> None:
-        self._hits = torch.zeros(heads, device=device)
-        self._total = torch.zeros(heads, device=device)
-        self._losses = torch.zeros(heads, device=device)
-        self._batches = torch.zeros(heads, device=device)
-        self._tokens = torch.zeros(1, device=device)
-
-    @torch.no_grad()
-    def add(self, head: int, right: Tensor, loss: Tensor) -> None:
-        """`loss` is the batch's sum by a divisor of `TrainingModel`."""
-        self._hits[head] += right.sum()
-        self._total[head] += right.numel()
-        self._losses[head] += loss.detach()
-        self._batches[head] += 1
-
-    def count_tokens(self, attention_mask: Tensor) -> None:
-        self._tokens += attention_mask.sum()
-
-    def collect(self) -> dict[str, float]:
-        """`accuracy_1` and `loss_1` of the first head or step, and so on, and the number of
-        `tokens`, over all processes; resets the counts."""
-        by_head = (self._hits, self._total, self._losses, self._batches)
-        counts = torch.cat([*by_head, self._tokens])
-        for count in (*by_head, self._tokens):
-            count.zero_()
-        if distributed.is_initialized():
-            distributed.all_reduce(counts)
-        means: dict[str, float] = {"tokens": int(counts[-1])}
-        rows = counts[:-1].view(4, -1).T.tolist()
-        for head, (right, total, loss, batches) in enumerate(rows, 1):
-            if total:
-                means[f"accuracy_{head}"] = round(right / total, 3)
-                means[f"loss_{head}"] = round(loss / batches, 4)
-        return means
-
-
 def rate_factor(step: int, *, warmup: int, steps: int) -> float:
     """Return the share of the learning rate in a step, counted from 0: a linear warm-up, then a
     cosine to 0. The Trainer's own begins at 0, so that its first step learns nothing."""
     if step < warmup:
         return (step + 1) / warmup
     return (1 + math.cos(math.pi * (step - warmup) / max(steps - warmup, 1))) / 2
-
-
-def per_process(count: Tensor) -> Tensor:
-    """Return the divisor of a process's sum, such that the mean of all processes' gradients equals
-    that of one process with the whole batch."""
-    if distributed.is_initialized():
-        count = count.clone().float()
-        distributed.all_reduce(count)
-        return count.clamp_min(1) / distributed.get_world_size()
-    return count.clamp_min(1)
 
 
 def _warn_if_worse(
@@ -341,82 +263,3 @@ class _BestSoFar(TrainerCallback):
         state.best_global_step = best
         state.best_metric = None if best is None else values[best]
         state.best_model_checkpoint = None if best is None else str(kept[best])
-
-
-class _ReadableLog(TrainerCallback):
-    """Writes one line per report to stderr and, as JSON for `training_log`, beside the
-    checkpoints."""
-
-    def __init__(self, describe: Callable[[Mapping[str, Any]], str], stage: str) -> None:
-        self._describe = describe
-        self._stage = stage
-        self._began = (0, 0.0)  # step, time
-        self._learning_since = 0.0
-        self._tokens = 0
-        self._learned = 0.0  # seconds, without those of evaluations
-
-    def on_train_begin(
-        self,
-        args: TrainingArguments,
-        state: TrainerState,
-        control: TrainerControl,
-        **kwargs: object,
-    ) -> None:
-        self._learning_since = time.monotonic()
-        self._began = (state.global_step, self._learning_since)
-
-    def on_evaluate(
-        self,
-        args: TrainingArguments,
-        state: TrainerState,
-        control: TrainerControl,
-        **kwargs: object,
-    ) -> None:
-        self._learning_since = time.monotonic()
-        if state.global_step == self._began[0]:
-            self._began = (state.global_step, self._learning_since)
-
-    def on_log(
-        self,
-        args: TrainingArguments,
-        state: TrainerState,
-        control: TrainerControl,
-        logs: Mapping[str, Any] | None = None,
-        **kwargs: object,
-    ) -> None:
-        if not state.is_world_process_zero or not logs:
-            return
-        step, steps = state.global_step, state.max_steps
-        entry: dict[str, Any] = {"time": time.time(), "step": step, "steps": steps}
-        entry |= {"stage": self._stage} if self._stage else {}
-        if "loss" in logs:
-            entry |= {"loss": logs["loss"], "tokens": logs["tokens"]}
-            for name, by_head in (("losses", "loss_"), ("accuracy", "accuracy_")):
-                entry[name] = [value for key, value in logs.items() if key.startswith(by_head)]
-            line = f"step {step}/{steps} · {self._line(state, entry, logs['learning_rate'])}"
-        elif "eval_loss" in logs:
-            words, served = self._describe(logs), logs.get("eval_served")
-            words += "" if served is None else f" · served τ {served:.2f}"
-            line = f"step {step} held out · {words}"
-            entry |= {"held_out": words, "served": served}
-        else:
-            return
-        print(line, file=sys.stderr, flush=True)
-        work = Path(str(args.output_dir))
-        work.mkdir(parents=True, exist_ok=True)
-        with (work / LOG).open("a", encoding="utf-8") as file:
-            file.write(json.dumps(entry) + "\n")
-
-    def _line(self, state: TrainerState, entry: Mapping[str, Any], lr: float) -> str:
-        first, began = self._began
-        now = time.monotonic()
-        self._tokens += entry["tokens"]
-        self._learned += now - self._learning_since
-        self._learning_since = now
-        left = (now - began) / max(state.global_step - first, 1)
-        left *= state.max_steps - state.global_step
-        rate = self._tokens / self._learned
-        return (
-            f"loss {losses(entry)} · right {rates(entry['accuracy'])} · lr {lr:.1e} · "
-            f"{rate:,.0f} tokens/s · {time_left(left, self._stage)}"
-        )

@@ -19,7 +19,7 @@ from decoding.training.eagle_model import EagleTrainingModel
 from decoding.training.medusa import MedusaTrainingModel, train_medusa
 from decoding.training.medusa_attach import attach_medusa
 from decoding.training.train_config import TrainConfig
-from decoding.training.trainer import TrainingModel
+from decoding.training.training_model import TrainingModel
 
 VOCAB = 40
 EXAMPLES = [

@@ -127,7 +127,7 @@ def test_tokens_per_second_are_those_of_training(
         return 1.0
 
     monkeypatch.setattr(MedusaTrainingModel, "_states", learn)
-    monkeypatch.setattr("decoding.training.trainer.time.monotonic", lambda: now)
+    monkeypatch.setattr("decoding.training.readable_log.time.monotonic", lambda: now)
     config = TrainConfig(steps=4, batch_size=8, evaluate_every=2)
     train_medusa(target, attach_medusa(target, 2), DATA, DATA[:4], config, tmp_path, served=served)
     said = capsys.readouterr().err

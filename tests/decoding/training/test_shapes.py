@@ -23,7 +23,7 @@ from decoding.training.losses import Loss
 from decoding.training.medusa import MedusaTrainingModel
 from decoding.training.medusa_attach import attach_medusa
 from decoding.training.shapes import COLUMNS, columns_for
-from decoding.training.trainer import TrainingModel
+from decoding.training.training_model import TrainingModel
 
 KINDS: dict[str, Callable[[LlamaForCausalLM, Loss], TrainingModel]] = {
     "medusa": lambda target, loss: MedusaTrainingModel(target, attach_medusa(target, 2), loss=loss),
