@@ -8,7 +8,7 @@ import pytest
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from assets.demo.recipe.documents import DOCUMENTS, groups_of, lengths_of
+from assets.demo.recipe.documents import DOCUMENTS, PLACES, groups_of, lengths_of
 from assets.demo.recipe.stream import Rows, TokenStream
 
 
@@ -53,3 +53,13 @@ def test_every_place_is_found_in_its_group() -> None:
     places = torch.cat([group.flatten() for group in groups])
     assert places[found].tolist() == list(range(sum(lengths)))
     assert {group.shape[1] for group in groups} == {16, 768, 2048, 64, 48, 1024}
+
+
+def test_groups_have_few_different_shapes() -> None:
+    rng = random.Random(0)
+    shapes = set()
+    for _ in range(100):
+        groups, _ = groups_of([rng.randint(10, 128) for _ in range(80)])
+        shapes |= {tuple(group.shape) for group in groups}
+    assert all(documents % max(PLACES // length, 1) == 0 for documents, length in shapes)
+    assert len(shapes) < 40  # 91 if groups are not filled up

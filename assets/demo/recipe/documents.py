@@ -20,6 +20,9 @@ from transformers import AttentionInterface
 DOCUMENTS = "documents"  # the name for `set_attn_implementation`
 # Documents are filled up to one of these lengths, longer ones to a multiple of the last.
 LENGTHS = (16, 32, 48, 64, 96, 128, 192, 256, 320, 384, 512, 640, 768, 896, 1024)
+# Groups are filled up to a multiple of so many places: each new shape of a product costs about ten
+# such products, and megabytes of the cache that oneDNN keeps of them.
+PLACES = 256
 
 
 def lengths_of(positions: Tensor) -> list[int]:
@@ -36,7 +39,8 @@ def groups_of(lengths: list[int]) -> tuple[list[Tensor], Tensor]:
     """Places in the flat rows of documents with these lengths: for each group of similar ones
     [documents, length], and where each place is found in all the groups, one after another.
 
-    A document is filled up by whatever follows: causal attention never looks ahead."""
+    A document is filled up by whatever follows: causal attention never looks ahead. Places that
+    fill up a group are found nowhere."""
     total = sum(lengths)
     members: dict[int, list[tuple[int, int]]] = defaultdict(list)  # start, length
     for start, length in zip(accumulate(lengths, initial=0), lengths, strict=False):
@@ -45,6 +49,7 @@ def groups_of(lengths: list[int]) -> tuple[list[Tensor], Tensor]:
         members[size].append((start, length))
     groups, found, before = [], torch.empty(total, dtype=torch.long), 0
     for size, documents in members.items():
+        documents += [(0, 0)] * (-len(documents) % max(PLACES // size, 1))
         starts, sizes = torch.tensor(documents).T[..., None]
         places, own = starts + torch.arange(size), torch.arange(size) < sizes
         found[places[own]] = before + own.flatten().nonzero().flatten()

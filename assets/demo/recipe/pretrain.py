@@ -38,6 +38,7 @@ from assets.demo.recipe.loop import (
 from assets.demo.recipe.stream import TokenStream, answer_mask, load_stream, turn_ids
 from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa
 from decoding.training.processes import is_first_process
+from decoding.training.shapes import pad_rows
 
 OUTPUTS = ("o_proj.weight", "down_proj.weight")  # what a layer adds to the residual stream
 
@@ -183,10 +184,11 @@ class MedusaLayers(nn.Module):
         each = len(self.layers) // self.heads
         for k in range(self.heads):
             asked = answer[:, k + 2 :]
-            x = hidden[:, : asked.shape[1]][asked]
+            x = pad_rows(hidden[:, : asked.shape[1]][asked])
             for layer in self.layers[k * each : (k + 1) * each]:
                 x = x + functional.silu(layer(x))
-            wanted, logits = ids[:, k + 2 :][asked], model.lm_head(x).float()
+            wanted = ids[:, k + 2 :][asked]
+            logits = model.lm_head(x)[: len(wanted)].float()
             loss = functional.cross_entropy(logits, wanted, reduction="sum")
             losses.append(0.8**k * loss / max(len(wanted), 1))
         return torch.stack(losses).sum()
