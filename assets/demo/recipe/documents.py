@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
+from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
@@ -58,6 +59,12 @@ def groups_of(lengths: list[int]) -> tuple[list[Tensor], Tensor]:
     return groups, found
 
 
+@lru_cache
+def ahead(length: int, dtype: torch.dtype) -> Tensor:
+    """-inf where a key comes after the query, else 0, [length, length]."""
+    return torch.full((length, length), -torch.inf, dtype=dtype).triu(1)
+
+
 class CausalAttention(torch.autograd.Function):
     """`query` [n, kv heads, heads per kv head * length, size], `key` and `value` [n, kv heads,
     length, size] -> as `query`. Keeps the probabilities, which flash attention computes anew."""
@@ -65,9 +72,8 @@ class CausalAttention(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, query: Tensor, key: Tensor, value: Tensor, scale: float) -> Tensor:
         length = key.shape[-2]
-        ahead = torch.full((length, length), -torch.inf, dtype=query.dtype).triu(1)
         scores = (query * scale) @ key.mT
-        scores.unflatten(-2, (-1, length)).add_(ahead)
+        scores.unflatten(-2, (-1, length)).add_(ahead(length, query.dtype))
         shares = scores.softmax(-1)
         ctx.save_for_backward(query, key, value, shares)
         ctx.scale = scale

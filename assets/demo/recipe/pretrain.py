@@ -37,6 +37,7 @@ from assets.demo.recipe.loop import (
 )
 from assets.demo.recipe.stream import TokenStream, answer_mask, load_stream, turn_ids
 from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa
+from decoding.training.losses import token_loss
 from decoding.training.processes import is_first_process
 from decoding.training.shapes import pad_rows
 
@@ -188,9 +189,7 @@ class MedusaLayers(nn.Module):
             for layer in self.layers[k * each : (k + 1) * each]:
                 x = x + functional.silu(layer(x))
             wanted = ids[:, k + 2 :][asked]
-            logits = model.lm_head(x)[: len(wanted)].float()
-            loss = functional.cross_entropy(logits, wanted, reduction="sum")
-            losses.append(0.8**k * loss / max(len(wanted), 1))
+            losses.append(0.8**k * mean_loss(model.lm_head(x), wanted, torch.ones_like(wanted)))
         return torch.stack(losses).sum()
 
     def weights(self) -> MedusaWeights:
@@ -221,20 +220,17 @@ def heldout_loss(model: LlamaForCausalLM, stream: TokenStream, columns: int = 51
         for ids, positions in stream.blocks(8, columns):
             ids, positions = ids.to(model.device), positions.to(model.device)
             logits = model(input_ids=ids, position_ids=positions, use_cache=False).logits
-            losses = next_token_losses(logits[:, :-1], ids)
-            total += float(losses[positions[:, 1:] > 0].sum())
-            tokens += int((positions > 0).sum())
+            asked = positions[:, 1:] > 0
+            wanted = ids[:, 1:][asked]
+            total += float(functional.cross_entropy(logits[:, :-1][asked], wanted, reduction="sum"))
+            tokens += len(wanted)
     return total / tokens
 
 
-def next_token_losses(logits: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
-    """Cross entropies [rows, n - 1] of `ids` [rows, n] after the first, by `logits`
-    [rows, n - 1, V]."""
-    wanted = ids[:, 1:]
-    losses = functional.cross_entropy(
-        logits.float().flatten(0, 1), wanted.flatten(), reduction="none"
-    )
-    return losses.view(wanted.shape)
+def mean_loss(logits: torch.Tensor, ids: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+    """The weighted mean of the cross entropies of `ids` [n] by `logits` [n or more, V]."""
+    which = torch.arange(len(ids), device=ids.device)
+    return token_loss("ce", logits, ids, which, weights / weights.sum().clamp_min(1))
 
 
 def save(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerBase, out: Path) -> None:
@@ -282,8 +278,8 @@ def pretrain(
         ).last_hidden_state
         answer = answer_mask(ids, assistant, end)
         weights = torch.where(answer[:, 1:], 1.0, prompt_weight) * (positions[:, 1:] > 0)
-        losses = next_token_losses(model.lm_head(hidden[:, :-1]), ids)
-        loss = (losses * weights).sum() / weights.sum()
+        logits = model.lm_head(hidden[:, :-1])
+        loss = mean_loss(logits.flatten(0, 1), ids[:, 1:].flatten(), weights.flatten())
         if medusa is None:
             return loss
         few = slice(step % 4, None, 4)  # of the rows: that is enough, and costs less
