@@ -97,16 +97,21 @@ def special_ids(tokenizer: PreTrainedTokenizerBase) -> set[int]:
 
 
 def _ids_match_text(record: Record, tokenizer: PreTrainedTokenizerBase) -> bool:
-    """Whether a record has ids that still match its last answer, which may have been edited."""
+    """Whether a record has ids that still match its answers, which may have been edited."""
     if "ids" not in record:  # reasoning was dropped
         return False
-    if not record["answers"]:  # the prompt was too long
-        return True
-    start, end = record["answers"][-1]
-    ids, content = record["ids"][start:end], record["messages"][-1]["content"]
-    # An end may be an ordinary token, which is not in the text either.
-    texts = (ids, ids[:-1]) if record.get("finish_reason") == "stop" else (ids,)
-    return any(tokenizer.decode(each, skip_special_tokens=True) == content for each in texts)
+    said = (turn["content"] for turn in record["messages"] if turn["role"] == "assistant")
+    for start, end in record["answers"]:
+        ids, is_last = record["ids"][start:end], end == len(record["ids"])
+        # An end may be an ordinary token, which is not in the text either.
+        ends = not is_last or record.get("finish_reason") == "stop"
+        texts = [
+            tokenizer.decode(each, skip_special_tokens=True)
+            for each in ((ids, ids[:-1]) if ends else (ids,))
+        ]
+        if not any(text in texts for text in said):  # goes on behind the answer before
+            return False
+    return True
 
 
 def _of_ids(ids: Sequence[int], answers: Sequence[Sequence[int]]) -> Example:

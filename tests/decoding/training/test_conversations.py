@@ -139,6 +139,20 @@ def test_an_earlier_answer_that_became_other_ids_is_not_learned(
     assert len(both["answers"]) == (1 if spelled else 2)
 
 
+def test_any_answer_may_be_edited(
+    model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = tokenizer("Hi there.<|end|>")["input_ids"]
+    monkeypatch.setattr("decoding.training.distill.generate", always(said))
+    (record,) = answer(model, tokenizer, [([], ["Hello", "And?"])], Params())
+    vocabulary = record["vocabulary"] = vocabulary_digest(tokenizer)
+    assert list(encode_conversation(record, tokenizer, vocabulary).ids) == record["ids"]
+    for turn in (1, 3):
+        messages = [dict(message) for message in record["messages"]]
+        messages[turn]["content"] = "edited"
+        assert "edited" in learned(record | {"messages": messages}, tokenizer, vocabulary)
+
+
 def test_nothing_held_out_is_learned(
     model: LlamaForCausalLM,
     tokenizer: PreTrainedTokenizerFast,
