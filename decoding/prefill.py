@@ -22,7 +22,8 @@ class PrefilledPrompt:
     `cache` holds its rows (and may grow after them), `states` are those of recurrent layers at its
     end. `logits` [1, V] belong to its last row, `features` [len(ids) - first, H] and
     `aux_hidden_states` [len(ids) - first, T * H] to the rows from `first` on: the last few, or all
-    computed (not reused) ones if a drafter needs them (`complete`).
+    computed (not reused) ones if a drafter needs them (`complete`). `copied`: another decoder has
+    computed all this, in `seconds`.
     """
 
     ids: tuple[int, ...]
@@ -34,6 +35,7 @@ class PrefilledPrompt:
     aux_hidden_states: Tensor | None
     complete: bool
     seconds: float
+    copied: bool = False
 
     def without_features(self) -> PrefilledPrompt:
         """Make a copy for decoders that draft without features: these would take the memory of a
@@ -99,7 +101,7 @@ def prefill(
     ):
         cache.copy_rows(shared.cache, len(prompt), shared.states)
         cache.prompt_ids = shared.ids
-        return shared
+        return replace(shared, cache=cache, copied=True)
     try:
         result = target.prefill(cache, prompt[common:], cancelled, keep)
     except BaseException:  # cancelled, interrupted, or out of memory

@@ -55,10 +55,11 @@ def with_probabilities(
         )
         columns["tempered"] = log_p[parents, draft.tree.tokens][1:].exp()
         columns["thresholds"] = threshold[parents][1:]
-    if draft.pool is not None and draft.kept is not None:
-        columns |= draft.pool.columns() | {"kept": draft.kept}
+    pool = draft.pool if draft.kept is not None else None  # None: nothing was left out
+    if pool is not None and draft.kept is not None:
+        columns |= pool.columns() | {"kept": draft.kept}
     found = _fetch(columns)
-    scores, pruned = _pool(found, draft.pool.width) if draft.pool is not None else ((), ())
+    scores, pruned = _pool(found, pool.width) if pool is not None else ((), ())
     return replace(
         record,
         p=(1.0, *_short(found["p"])),

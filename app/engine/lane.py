@@ -202,8 +202,8 @@ class Lane:
         params = self.params = self.effective_params(params)
         first = self._decoder.start(prompt_ids, params, seed, stop, shared, cancelled)
         self.ttft_seconds = time.perf_counter() - begun
-        if shared is not None and self.prompt is shared:
-            self.ttft_seconds += shared.seconds
+        if self.prompt.copied:
+            self.ttft_seconds += self.prompt.seconds
         self.probs = None
         if self._decoder.record_probabilities:
             penalties = Penalties(len(prompt_ids), self.prompt.logits.device)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from decoding.errors import InputError, describe
+from decoding.errors import InputError, describe, is_out_of_memory
 from decoding.model.cache import TreeCache
 from decoding.model.target import Target
 from decoding.trees.draft import DraftTree
@@ -35,9 +35,11 @@ def self_test(target: Target) -> None:
     kind = target.config.model_type
     try:
         _compare(target)
-    except (InputError, torch.OutOfMemoryError):
+    except InputError:
         raise
     except Exception as error:  # models may need more than the cache offers
+        if is_out_of_memory(error):
+            raise
         raise InputError(
             f"{kind} is not supported: it can't run several rows in one pass with this cache: "
             f"{describe(error)}"

@@ -38,7 +38,7 @@ def folder(family_folders: FamilyFolders, tmp_path: Path) -> Path:
     "error",
     [torch.OutOfMemoryError("CUDA out of memory"), RuntimeError("CUBLAS_STATUS_ALLOC_FAILED")],
 )
-@pytest.mark.parametrize("where", ["forward", "self_test"])
+@pytest.mark.parametrize("where", ["the first pass", "the self-test"])
 def test_a_model_whose_passes_have_no_room_does_not_fit(
     folder: Path, monkeypatch: pytest.MonkeyPatch, where: str, error: Exception
 ) -> None:
@@ -47,10 +47,10 @@ def test_a_model_whose_passes_have_no_room_does_not_fit(
     def full(*args: object, **kwargs: object) -> None:
         raise error
 
-    if where == "forward":
+    if where == "the first pass":
         monkeypatch.setattr(tf.LlamaModel, "forward", full)
     else:
-        monkeypatch.setattr("app.models.loading.self_test", full)
+        monkeypatch.setattr("decoding.model.self_test._run", full)
     with pytest.raises(InputError, match="does not fit into the memory of cpu"):
         load_target(str(folder), ModelOptions(str(folder), device="cpu", dtype="float32"))
 

@@ -245,7 +245,7 @@ def test_a_prefill_is_shared_with_lanes_that_do_not_draft(first: str) -> None:
     for prompt in (PROMPT, [*PROMPT, 4, 9, 1]):
         leader.start(prompt, Params(max_new_tokens=10), 0)
         follower.start(prompt, Params(max_new_tokens=10), 0, shared=leader.prompt)
-        assert follower.prompt is leader.prompt
+        assert follower.prompt is not None and follower.prompt.copied
         for decoder in decoders:
             while not decoder.finished:
                 decoder.step(Params(max_new_tokens=10))
