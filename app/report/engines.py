@@ -22,26 +22,27 @@ MAX_NGRAM = 4  # the longest match of prompt lookup, as in decoding.drafters.loo
 # What each engine calls our strategies; heads of EAGLE mostly go by their version.
 _VLLM: Mapping[Strategy, Mapping[str, Any]] = {
     DRAFT_MODEL: {"method": "draft_model"},
-    MEDUSA: {"method": "medusa"},
-    LOOKUP: {"method": "ngram", "prompt_lookup_max": MAX_NGRAM},
+    # without a minimum it matches nothing shorter than the longest
+    LOOKUP: {"method": "ngram", "prompt_lookup_min": 1, "prompt_lookup_max": MAX_NGRAM},
     SUFFIX: {"method": "suffix"},
 }
-_VLLM_NOTES = {
-    MEDUSA: "takes each head's first guess only, without a tree: expect less",
-    SUFFIX: "needs the package arctic-inference",
-}
+_VLLM_NOTES = {SUFFIX: "needs the package arctic-inference"}
 _SGLANG = {DRAFT_MODEL: "standalone", LOOKUP: "ngram"}
 _TENSORRT_LLM: Mapping[Strategy, Mapping[str, Any]] = {
-    DRAFT_MODEL: {"decoding_type": "DraftTarget"},
+    DRAFT_MODEL: {"decoding_type": "Draft_Target"},
     EAGLE: {"decoding_type": "Eagle3"},
-    LOOKUP: {"decoding_type": "NGram", "max_matching_ngram_size": MAX_NGRAM},
+    LOOKUP: {
+        "decoding_type": "NGram",
+        "max_matching_ngram_size": MAX_NGRAM,
+        "is_use_oldest": False,  # of the matches: ours takes the newest
+    },
     SUFFIX: {"decoding_type": "SA"},
 }
 _TENSORRT_LLM_NOTES = {
     SUFFIX: "; a suffix automaton, which takes the longest match, not the likeliest"
 }
 _MEDUSA_TARGETS = ("llama", "mixtral", "qwen2")  # that TensorRT-LLM converts
-_DRAFTED_OUTSIDE = ("DraftTarget", "NGram")  # of the model's graph
+_DRAFTED_OUTSIDE = ("Draft_Target", "NGram")  # of the model's graph
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,10 +162,23 @@ def _unsaid(serving: ServingConfig, *, fp8: bool = False, template: bool = False
 def _vllm(serving: ServingConfig) -> Snippet | None:
     method = serving.eagle_method
     known = {"method": method} if method else _VLLM.get(serving.strategy)
-    served = _served(serving, of_hub=True)
-    if known is None or not serving.is_chain or served is None or serving.gguf:
+    if known is None or not serving.is_chain:
         return None
-    config, note = dict(known), _VLLM_NOTES.get(serving.strategy, "")
+    return _vllm_serve(serving, known, _VLLM_NOTES.get(serving.strategy, ""))
+
+
+def _vllm_medusa(serving: ServingConfig) -> Snippet | None:
+    if serving.strategy is not MEDUSA:
+        return None
+    note = "takes each head's first guess only, without a tree: expect less; later versions have "
+    return _vllm_serve(serving, {"method": "medusa"}, f"{note}no Medusa")
+
+
+def _vllm_serve(serving: ServingConfig, known: Mapping[str, Any], note: str) -> Snippet | None:
+    served = _served(serving, of_hub=True)
+    if served is None or serving.gguf:
+        return None
+    config = dict(known)
     if serving.other_tokenizer:
         config["use_heterogeneous_vocab"] = True
         note = "drafts only tokens that both vocabularies have, not text: expect less"
@@ -192,7 +206,10 @@ def _sglang(serving: ServingConfig) -> Snippet | None:
         parts += ["--speculative-draft-model-path", drafts]
         width = 1 if serving.is_chain else serving.top_k
         note, options = "", {"num-steps": serving.gamma, "eagle-topk": width}
-    options["num-draft-tokens"] = serving.gamma + 1 if serving.is_chain else serving.nodes
+    # With more nodes than it has guesses it fails.
+    most = 1 + serving.top_k + (serving.gamma - 1) * serving.top_k**2
+    nodes = serving.gamma + 1 if serving.is_chain else min(serving.nodes, most)
+    options["num-draft-tokens"] = nodes
     parts += [f"--speculative-{name} {value}" for name, value in options.items()]
     return Snippet(_unsaid(serving, fp8=True, template=True) + " ".join(parts), note)
 
@@ -302,8 +319,9 @@ def _generate_by_assistant(serving: ServingConfig) -> Snippet:
 _TRANSFORMERS = {LOOKUP: _generate_by_lookup, DRAFT_MODEL: _generate_by_assistant}
 
 VLLM = Engine("vLLM", "0.33", _vllm)
+VLLM_MEDUSA = Engine("vLLM", "0.32", _vllm_medusa)
 SGLANG = Engine("SGLang", "0.5.23", _sglang)
 TENSORRT_LLM = Engine("TensorRT-LLM", "1.4.0rc1, PyTorch backend", _tensorrt_llm)
 TENSORRT_MEDUSA = Engine("TensorRT-LLM", "1.2, TensorRT backend", _tensorrt_medusa)
 TRANSFORMERS = Engine("Hugging Face generate", "transformers 5.23", _transformers)
-ENGINES = (VLLM, SGLANG, TENSORRT_LLM, TRANSFORMERS)
+ENGINES = (VLLM, VLLM_MEDUSA, SGLANG, TENSORRT_LLM, TRANSFORMERS)

@@ -239,6 +239,7 @@ def _speculators_config(c: EagleConfig, dtype: str, target: str) -> dict[str, An
     layer = _llama_config(c, dtype)
     del layer["architectures"]
     layer |= {"attention_bias": c.qkv_bias, "mlp_bias": c.mlp_bias}
+    layer["num_aux_hidden_states"] = len(c.aux_layers)  # vLLM's fc is of so many, or three
     greedy = {
         "proposal_type": "greedy",
         "speculative_tokens": SPECULATIVE_TOKENS,

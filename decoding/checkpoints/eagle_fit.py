@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from decoding.checkpoints.dialects import AUX_LAYERS_KEY
-from decoding.checkpoints.eagle import draft_tokens
+from decoding.checkpoints.eagle import EagleConfig, draft_tokens
 from decoding.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 # Targets for which SGLang reads the ids within eagle_config as inputs, unless the first is 1.
-_NESTED_INPUTS = ("deepseek", "kimi")
+_NESTED_INPUTS = ("deepseek", "kimi", "glm4_moe_lite")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,11 @@ class TargetShape:
         return cls(
             target.hidden_size, target.vocab_size, target.num_layers, target.config.model_type
         )
+
+
+def sglang_reads_layers(head: EagleConfig, model_type: str) -> bool:
+    """Whether SGLang reads the layers that our config names as outputs for such a target."""
+    return not model_type.startswith(_NESTED_INPUTS) or head.aux_layers[:1] in ((), (2,))
 
 
 def other_model(folder: Path, what: str) -> InputError:

@@ -23,6 +23,7 @@ from app.report.engines import (
     TENSORRT_LLM,
     TENSORRT_MEDUSA,
     VLLM,
+    VLLM_MEDUSA,
     Engine,
     ServingConfig,
 )
@@ -31,6 +32,7 @@ from app.text.plural import pluralize
 from app.text.units import format_bytes
 from decoding.checkpoints.dialects import EagleDialect, MedusaDialect
 from decoding.checkpoints.eagle import EagleWeights, lost_in, write_eagle
+from decoding.checkpoints.eagle_fit import TargetShape, sglang_reads_layers
 from decoding.checkpoints.eagle_read import read_eagle
 from decoding.checkpoints.files import read_config
 from decoding.checkpoints.kind import drafter_kind
@@ -64,7 +66,9 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
         "tgi": Format(medusa="v2"),  # or v0.1 in safetensors
         "eagle": Format(eagle1="eagle1", eagle3="eagle3"),
         "sglang": Format(eagle1="eagle1", eagle3="eagle3", engine=SGLANG),
-        "vllm": Format(medusa="vllm", eagle1="eagle1", eagle3="eagle3", engine=VLLM),
+        "vllm": Format(
+            medusa="vllm", eagle1="eagle1", eagle3="eagle3", engine=VLLM, medusa_engine=VLLM_MEDUSA
+        ),
         "speculators": Format(eagle3="speculators", engine=VLLM),
         "modelopt": Format(medusa="modelopt", eagle3="modelopt"),
         "tensorrt-llm": Format(
@@ -146,6 +150,8 @@ def export(
     size = format_bytes(sum(file.stat().st_size for file in out.iterdir()))
     form = dialect if precision is None else f"{dialect}, {str(precision).removeprefix('torch.')}"
     say(f"{what} for {target} in {out} ({form}, {size}), read back without a difference")
+    if to == "medusa" and (weights.heads, weights.layers) != (5, 1):
+        say("note: the authors' own code loads 5 heads of one layer, whatever the config says")
     if python is not None:
         say(verify(python, dialect, out, model, target))
     if launch:
@@ -215,10 +221,20 @@ def _write_eagle(head: EagleWeights, job: _ExportJob) -> str:
             f"{engine.name} reads outputs of layers, and this head the embedding too "
             "(layer 0): it can't be served there"
         )
-    if engine is not None and "fc.weight" not in head.tensors:
+    one_layer = engine in (SGLANG, TENSORRT_LLM) and len(head.config.aux_layers) == 1
+    if engine is not None and (one_layer or "fc.weight" not in head.tensors):
         raise InputError(
             f"{engine.name} fuses several layers (fc), and this head reads one: it "
             "can't be served there"
+        )
+    if job.to == "eagle":
+        require_as_authors(head, target_shape(job.model))
+    if engine in (SGLANG, TENSORRT_LLM):
+        _require_embedding_of(job.model, head, engine.name)
+    if engine is SGLANG and not sglang_reads_layers(head.config, job.model.config.model_type):
+        raise InputError(
+            f"for a {job.model.config.model_type} SGLang takes these layers for the ones before, "
+            "as the first is not layer 2: this head would draft worse there"
         )
     if dialect == "speculators" and head.config.hidden == head.config.target_hidden:
         # Its reader expects the embedding, which the other forms take from the target.
@@ -244,6 +260,41 @@ def _write_eagle(head: EagleWeights, job: _ExportJob) -> str:
     if again.config != head.config:
         raise InputError(f"{dialect} can't say all that is in the config of these heads")
     return dialect
+
+
+def require_as_authors(head: EagleWeights, target: TargetShape) -> None:
+    """Raise InputError for a head that the authors' code would misread: it takes some of the config
+    for granted."""
+    c, layers = head.config, target.layers
+    read = (2, layers // 2, layers - 3)
+    if c.version == "eagle3" and c.aux_layers != read:
+        what = f"reads layers {', '.join(map(str, read))} of this target"
+        own = f"layers {', '.join(map(str, c.aux_layers))}"
+    elif c.head_dim * c.heads != c.hidden:
+        what, own = "computes the head size from the hidden size", f"one of {c.head_dim}"
+    elif c.rope["rope_type"] != "default":
+        what, own = "has other names for RoPE scaling", str(c.rope["rope_type"])
+    else:
+        return
+    raise InputError(
+        f"the authors' code always {what}, and this head has {own}: choose another --to"
+    )
+
+
+def _require_embedding_of(model: PreTrainedModel, head: EagleWeights, engine: str) -> None:
+    """Raise InputError for a head with an embedding of its own, in whose place the engine takes the
+    target's if it is as wide."""
+    own = head.tensors.get("embed_tokens.weight")
+    if own is None or head.config.hidden != head.config.target_hidden:
+        return
+    module: Any = model.get_input_embeddings()
+    theirs = module.weight.detach().float()[: len(own)]
+    own = own.float()[: len(theirs)]
+    if not torch.allclose(own, theirs, rtol=1e-2, atol=1e-2 * float(theirs.abs().max())):
+        raise InputError(
+            f"{engine} embeds by the target, and this head has an embedding of its own: it would "
+            "draft worse there"
+        )
 
 
 def _without_fc_bias(head: EagleWeights) -> EagleWeights:

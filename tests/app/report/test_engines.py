@@ -16,7 +16,7 @@ from app.strategies.registry import DRAFT_MODEL, EAGLE, EAGLE_1, LOOKUP, MEDUSA,
 from decoding.drafters.lookup import Lookup
 from tests.conftest import FamilyFolders
 
-VLLM, SGLANG, TENSORRT_LLM, TRANSFORMERS = (engine.configure for engine in ENGINES)
+VLLM, VLLM_MEDUSA, SGLANG, TENSORRT_LLM, TRANSFORMERS = (engine.configure for engine in ENGINES)
 CHAIN = ServingConfig("big model", EAGLE, gamma=3, top_k=1, source="head", version="eagle3")
 TREE = ServingConfig(
     "big model", EAGLE, gamma=6, top_k=8, nodes=32, source="head", version="eagle3"
@@ -44,7 +44,8 @@ def options(command: str) -> dict[str, str]:
          {"method": "draft_model", "model": "s", "num_speculative_tokens": 4,
           "use_heterogeneous_vocab": True}),
         (ServingConfig("t", LOOKUP, 8),
-         {"method": "ngram", "prompt_lookup_max": 4, "num_speculative_tokens": 8}),
+         {"method": "ngram", "prompt_lookup_min": 1, "prompt_lookup_max": 4,
+          "num_speculative_tokens": 8}),
         (ServingConfig("t", SUFFIX, 8), {"method": "suffix", "num_speculative_tokens": 8}),
     ],
 )  # fmt: skip
@@ -85,7 +86,15 @@ def test_tensorrt_is_told_which_outputs_a_head_reads() -> None:
 def test_what_an_engine_cannot_do_it_is_not_offered() -> None:
     old_head = ServingConfig("t", EAGLE_1, 2, source="head", version="eagle1")
     assert TENSORRT_LLM(old_head) is None
-    assert SGLANG(ServingConfig("t", MEDUSA, 2, source="heads")) is None
+    heads = ServingConfig("t", MEDUSA, 2, source="heads")
+    assert SGLANG(heads) is None and VLLM(heads) is None and VLLM_MEDUSA(old_head) is None
+    snippet = VLLM_MEDUSA(heads)
+    assert snippet is not None and "later versions have no Medusa" in snippet.note
+
+
+def test_sglang_verifies_no_more_than_there_are_guesses() -> None:
+    few = SGLANG(replace(TREE, gamma=1, top_k=4, nodes=16))
+    assert few is not None and options(few.text)["--speculative-num-draft-tokens"] == "5"
 
 
 def test_a_revision_of_what_drafts_is_named_where_the_engine_takes_one() -> None:
@@ -173,7 +182,7 @@ def test_a_folder_with_an_at_sign_is_no_revision(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "heads@2").mkdir()
-    snippet = VLLM(ServingConfig("./big@2", MEDUSA, 4, source="heads@2"))
+    snippet = VLLM_MEDUSA(ServingConfig("./big@2", MEDUSA, 4, source="heads@2"))
     assert snippet is not None
     config = json.loads(options(snippet.text)["--speculative-config"])
     assert config["model"] == "heads@2" and "revision" not in config

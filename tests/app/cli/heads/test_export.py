@@ -12,13 +12,15 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors import safe_open
+from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM
 
-from app.cli.heads.export import FORMATS, write_checksums
-from decoding.checkpoints.eagle_fit import TargetShape
+from app.cli.heads.export import FORMATS, require_as_authors, write_checksums
+from decoding.checkpoints.eagle_fit import TargetShape, sglang_reads_layers
 from decoding.checkpoints.eagle_read import read_eagle
 from decoding.checkpoints.medusa import is_merged, read_medusa
 from decoding.checkpoints.quantized import quantization_config
+from decoding.errors import InputError
 from tests.conftest import FamilyFolders, Specchat
 
 SHAPE = TargetShape(32, 280, 2)
@@ -58,6 +60,9 @@ def test_every_form(
     # They name outputs of layers, of which the embedding is none.
     if kind == "eagle3" and to in ("modelopt", "sglang", "tensorrt-llm"):
         assert done.returncode == 2 and "layer 0" in done.stderr
+        return
+    if kind == "eagle3" and to == "eagle":
+        assert done.returncode == 2 and "this head has layers 0, 1: choose" in done.stderr
         return
     assert done.returncode == 0, done.stderr
     if kind == "medusa":
@@ -171,6 +176,45 @@ def test_no_draft_is_longer_than_there_are_heads(
     done = specchat(*command, "17")
     assert done.returncode == 2 and "--gamma 17: " in done.stderr and not out.exists()
     assert '"num_speculative_tokens": 1}' in specchat(*command, "1").stdout
+
+
+def test_the_authors_code_reads_what_it_takes_for_granted(
+    specchat: Specchat, family_folders: FamilyFolders, folder: Path
+) -> None:
+    head = read_eagle(made("eagle3", specchat, family_folders.target, folder), SHAPE)
+    config, target = replace(head.config, aux_layers=(2, 4, 5)), replace(SHAPE, layers=8)
+    require_as_authors(replace(head, config=config), target)
+    for other, said in (
+        (replace(config, aux_layers=(2, 4, 6)), "reads layers 2, 4, 5 of this target"),
+        (replace(config, head_dim=2 * config.head_dim), "the head size"),
+        (replace(config, rope={**config.rope, "rope_type": "llama3"}), "llama3"),
+    ):
+        with pytest.raises(InputError, match=said):
+            require_as_authors(replace(head, config=other), target)
+
+
+def test_sglang_takes_layers_of_some_targets_for_others(
+    specchat: Specchat, family_folders: FamilyFolders, folder: Path
+) -> None:
+    config = read_eagle(made("eagle3", specchat, family_folders.target, folder), SHAPE).config
+    third, second = (replace(config, aux_layers=(first, 9, 20)) for first in (3, 2))
+    assert sglang_reads_layers(third, "llama") and sglang_reads_layers(second, "deepseek_v3")
+    assert not sglang_reads_layers(third, "deepseek_v3")
+
+
+def test_an_embedding_that_is_not_the_targets_is_not_replaced_in_silence(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    target, heads = ("--target", family_folders.target), tmp_path / "heads"
+    specchat("heads", "convert", "eagle1", *target, "--out", str(heads))
+    file = heads / "model.safetensors"
+    embedding = load_file(Path(family_folders.target) / file.name)["model.embed_tokens.weight"]
+    export = ("heads", "export", *target, "--heads", str(heads), "--to", "sglang", "--out")
+    for name, own in (("same", embedding), ("other", torch.randn_like(embedding))):
+        save_file(load_file(file) | {"embed_tokens.weight": own}, file)
+        done = specchat(*export, str(tmp_path / name))
+        assert (done.returncode == 0) == (name == "same"), done.stderr
+    assert "an embedding of its own" in done.stderr
 
 
 def test_vllm_reads_heads_of_several_layers(
