@@ -92,19 +92,21 @@ def score_answer(
     target: Target,
     prompt: Sequence[int],
     first: int,
+    first_sampling: SamplingParams,
     rounds: Sequence[Round],
     params: Sequence[Params],
     cancelled: Callable[[], bool] = lambda: False,
 ) -> tuple[TokenProbs, list[Round]]:
-    """Compute the probabilities of a finished answer: at its `first` token, and in those of its
-    `rounds` that have none. `params` are the settings of each round. The trees of many rounds are
+    """Compute the probabilities of a finished answer: at its `first` token, chosen with
+    `first_sampling`, and in those of its `rounds` that have none. `params` are the settings of each
+    round. The trees of many rounds are
     scored in one pass, as branches of the chain that they committed. Raises InterruptedError when
     `cancelled()` between two passes."""
     cache = target.new_cache()
-    sampling = params[0].sampling if params else SamplingParams()
     logits = target.prefill(cache, prompt, cancelled).logits
     penalties = Penalties(len(prompt), target.device)
-    probs = score_first_token(penalties.apply(logits, sampling, prompt), first, sampling)
+    logits = penalties.apply(logits, first_sampling, prompt)
+    probs = score_first_token(logits, first, first_sampling)
     measured = list(rounds)
     committed = [*prompt, first]  # before each round
     for group in _groups(rounds, 0 if target.recurrent else NODES):

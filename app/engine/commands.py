@@ -148,14 +148,15 @@ class RecordProbabilities:
 @dataclass(frozen=True, slots=True)
 class ComputeProbabilities:
     """Compute the probabilities of a finished answer for which none were recorded: those of its
-    `first` token and of its `rounds`, each decoded with its `params`. The model scores the text
-    again when there is no other work; another turn or conversation cancels that. The result is
-    `ProbabilitiesComputed`."""
+    `first` token, chosen with `first_params`, and of its `rounds`, each decoded with its `params`.
+    The model scores the text again when there is no other work; another turn or conversation
+    cancels that. The result is `ProbabilitiesComputed`."""
 
     lane: str
     run: int
     prompt_ids: tuple[int, ...]
     first: int
+    first_params: Params
     rounds: tuple[Round, ...]
     params: tuple[Params, ...]
 

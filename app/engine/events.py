@@ -154,7 +154,7 @@ class RunContinued(Timed):
 class Prefilled(Timed):
     """A lane has its first token, `sampled` if at a temperature above 0. If its probabilities are
     recorded, `probs` is the target's distribution there, and `texts` the texts of its candidates by
-    id."""
+    id. `params`: the settings that chose it, None in a saved turn."""
 
     lane: str
     ttft_seconds: float
@@ -164,6 +164,7 @@ class Prefilled(Timed):
     probs: TokenProbs | None = None
     texts: Mapping[int, str] = field(default_factory=dict)
     sampled: bool = False
+    params: Params | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -251,7 +251,13 @@ class Lane:
         """Compute the probabilities of an answer that was decoded without recording them. Does not
         change the lane. Raises InterruptedError when `cancelled()`."""
         probs, rounds = score_answer(
-            self._model, answer.prompt_ids, answer.first, answer.rounds, answer.params, cancelled
+            self._model,
+            answer.prompt_ids,
+            answer.first,
+            answer.first_params.sampling,
+            answer.rounds,
+            answer.params,
+            cancelled,
         )
         tokens = TokenEvents(self.models.tokenizer)
         tokens.first(answer.first)

@@ -202,6 +202,7 @@ class LocalTurn(LaneTurn):
             lane.probs,
             lane.token_texts(tokens_at(lane.probs)),
             not lane.params.sampling.greedy,
+            lane.params,
         )
 
     def _step(self, params: Params) -> RoundFinished:

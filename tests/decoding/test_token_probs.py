@@ -194,7 +194,9 @@ def test_an_answer_that_nobody_watched_is_measured_afterwards(
     watched_rounds = list(seen.generate(PROMPT, params, seed=3))
     rounds = list(unseen.generate(PROMPT, params, seed=3))
     first = rounds[0].tokens[0]
-    probs, measured = score_answer(target, PROMPT, first, rounds, [params] * len(rounds))
+    probs, measured = score_answer(
+        target, PROMPT, first, params.sampling, rounds, [params] * len(rounds)
+    )
     assert unseen.prompt
     penalties = Penalties(len(PROMPT), unseen.prompt.logits.device)
     logits = penalties.apply(unseen.prompt.logits, sampling, PROMPT)
@@ -222,7 +224,9 @@ def test_rounds_that_were_watched_are_not_measured_again() -> None:
     while not decoder.finished:
         decoder.record_probabilities = len(rounds) > 1
         rounds.append(decoder.step(params))
-    _, measured = score_answer(target, PROMPT, rounds[0].tokens[0], rounds, [params] * len(rounds))
+    _, measured = score_answer(
+        target, PROMPT, rounds[0].tokens[0], params.sampling, rounds, [params] * len(rounds)
+    )
     assert measured[2:] == rounds[2:] and measured[2].q
     assert all(record.entropies and not record.q for record in measured[:2])
 
@@ -232,7 +236,15 @@ def test_measuring_ends_when_it_is_not_wanted_any_more() -> None:
     rounds = list(Decoder(target).generate(PROMPT, params))
     first, answers = rounds[0].tokens[0], iter((False, True))
     with pytest.raises(InterruptedError):
-        score_answer(target, PROMPT, first, rounds, [params] * len(rounds), lambda: next(answers))
+        score_answer(
+            target,
+            PROMPT,
+            first,
+            params.sampling,
+            rounds,
+            [params] * len(rounds),
+            lambda: next(answers),
+        )
 
 
 def timeless(record: Round) -> Round:

@@ -316,13 +316,16 @@ class AppState:
         for name, lane in self.lanes.items():
             known = lane.computing or lane.no_probabilities or not lane.lacks_probabilities
             if lane.first and not known:
-                params = (event.params or Params() for event in lane.round_events)
+                params = [event.params or Params() for event in lane.round_events]
+                # An answer of a saved turn began with the settings of its first round.
+                first_params = lane.first.params or next(iter(params), Params())
                 asked.append(
                     ComputeProbabilities(
                         name,
                         self.started.run,
                         self.started.prompt_ids,
                         lane.first.first.id,
+                        first_params,
                         tuple(lane.rounds),
                         tuple(params),
                     )

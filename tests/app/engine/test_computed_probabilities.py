@@ -32,6 +32,7 @@ def request(events: list[Event], lane: str) -> ComputeProbabilities:
         started.run,
         started.prompt_ids,
         first.first.id,
+        first.params or Params(),
         tuple(step.round for step in steps),
         tuple(step.params or Params() for step in steps),
     )
@@ -42,9 +43,11 @@ def watched(listener: Listener, lane: str) -> list[Event]:
     return listener.turn()
 
 
-@pytest.mark.parametrize("lane", ["ar", "draft", "lookup", "draft-only"])
-def test_as_if_it_had_been_recorded(open_session: Open, lane: str) -> None:
-    settings = Params(SamplingParams(temperature=0.9, top_k=40), gamma=3, max_new_tokens=12)
+@pytest.mark.parametrize(
+    ("lane", "tokens"), [("ar", 12), ("draft", 12), ("lookup", 12), ("draft-only", 12), ("ar", 1)]
+)
+def test_as_if_it_had_been_recorded(open_session: Open, lane: str, tokens: int) -> None:
+    settings = Params(SamplingParams(temperature=0.9, top_k=40), gamma=3, max_new_tokens=tokens)
     listener = open_session("ar,draft,lookup,draft-only", params=settings)
     listener.loaded()
     events = listener.turn(PROMPT)
@@ -54,6 +57,7 @@ def test_as_if_it_had_been_recorded(open_session: Open, lane: str) -> None:
     again = watched(listener, lane)
     (first,), steps = of(again, Prefilled, lane), of(again, RoundFinished, lane)
     assert first.probs and measured.first.entropy == pytest.approx(first.probs.entropy, rel=1e-3)
+    assert measured.first.own_p == pytest.approx(first.probs.own_p, rel=1e-3)
     for found, step in zip(measured.rounds, steps, strict=True):
         assert found.tokens == step.round.tokens
         assert found.p == pytest.approx(step.round.p, rel=1e-3, abs=1e-6)
@@ -99,7 +103,7 @@ def test_one_that_was_dropped_is_not_looked_for_among_the_others(
 
     def compute(self: Lane, answer: ComputeProbabilities, cancelled: Any) -> ProbabilitiesComputed:
         waiting.clear()
-        waiting.append(Other("gone", answer.run, (), 0, (), ()))
+        waiting.append(Other("gone", answer.run, (), 0, Params(), (), ()))
         assert cancelled()
         raise InterruptedError
 

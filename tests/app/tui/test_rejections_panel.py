@@ -194,7 +194,9 @@ async def test_a_finished_answer_is_measured_when_it_is_looked_at(play: Play) ->
         await answered(stage)
         assert not stage.engine.asked(ComputeProbabilities)
         await stage.press("w")
-        request = ComputeProbabilities("draft", 0, (5, 6, 7), 1, ROUNDS, (Params(), Params()))
+        request = ComputeProbabilities(
+            "draft", 0, (5, 6, 7), 1, Params(), ROUNDS, (Params(), Params())
+        )
         assert stage.engine.asked(ComputeProbabilities) == [request]
         assert "Computing the probabilities" in stage.text
         rounds = tuple(measured(record, 0.2) for record in ROUNDS)

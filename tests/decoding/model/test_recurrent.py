@@ -240,7 +240,9 @@ def test_an_answer_is_measured_afterwards_as_if_it_had_been_watched() -> None:
     decoder.record_probabilities = False
     rounds = list(decoder.generate(PROMPT, params, seed=3))
     first = rounds[0].tokens[0]
-    _, measured = score_answer(model, PROMPT, first, rounds, [params] * len(rounds))
+    _, measured = score_answer(
+        model, PROMPT, first, params.sampling, rounds, [params] * len(rounds)
+    )
     for found, expected in zip(measured, watched, strict=True):
         assert found.tokens == expected.tokens
         assert found.entropies == pytest.approx(expected.entropies, rel=1e-3, abs=1e-5)
