@@ -26,13 +26,15 @@ class Baseline:
         return None if own is None or base is None else ratio(own, base)
 
     def compare(self, lane: LaneResult) -> dict[str, Any]:
-        """Compare a lane's answer with this one, as `compare` does; {} unless both lanes are greedy
-        and on the target. A server's answer has no ids, so its text is compared."""
+        """Compare a lane's answer with this one, as `compare` does; {} unless both lanes are on the
+        target and greedy, with the same penalties. A server's answer has no ids, so its text is
+        compared."""
         rules = {self._rule(lane), self._rule(self._lane)}
-        if lane.spec.endpoint is not None and None not in rules:
+        if None in rules or len(rules) > 1:
+            return {}
+        if lane.spec.endpoint is not None:
             return {"same_text": lane.text == self._lane.text}
-        on_target = STRATEGIES[lane.spec.strategy].on_target
-        if not on_target or None in rules or len(rules) > 1:
+        if not STRATEGIES[lane.spec.strategy].on_target:
             return {}
         return compare(lane, self._lane, self._prompt, greedy=rules == {SamplingParams()})
 

@@ -154,7 +154,7 @@ class RunContinued(Timed):
 class Prefilled(Timed):
     """A lane has its first token, `sampled` if at a temperature above 0. If its probabilities are
     recorded, `probs` is the target's distribution there, and `texts` the texts of its candidates by
-    id. `params`: the settings that chose it, None in a saved turn."""
+    id. `params`: the settings that chose it, None if they were not recorded."""
 
     lane: str
     ttft_seconds: float

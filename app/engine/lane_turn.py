@@ -286,8 +286,10 @@ class ServerTurn(LaneTurn):
         return {}
 
     def _compare(self, base: LaneTurn) -> dict[str, Any]:
-        greedy = base.rules == {SamplingParams()} and self.lane.params.sampling.greedy
-        return {"same_text": self.lane.text == base.lane.text} if greedy else {}
+        rule = self.lane.params.sampling.greedy_rule
+        if rule is None or base.rules != {rule}:
+            return {}
+        return {"same_text": self.lane.text == base.lane.text}
 
 
 def lane_turn(lane: AnyLane, task: Task) -> LaneTurn:

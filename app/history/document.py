@@ -27,7 +27,7 @@ from app.report.document import (
     round_report,
     unavailable_report,
 )
-from decoding.params import flat
+from decoding.params import Params, flat
 from decoding.round import Round, TokenProbs
 
 REPLAY_VERSION = 1
@@ -137,7 +137,7 @@ def _lane(
 ) -> dict[str, Any]:
     report = lane_report(lane, reference, lane.error, trace=False)
     report["rounds"] = [_round(step, turn, settings) for step in lane.steps]
-    report["first"] = _first(lane.prefilled, turn) if lane.prefilled else None
+    report["first"] = _first(lane.prefilled, turn, settings) if lane.prefilled else None
     report["finishes"] = [
         _FINISHED.dump_python(
             event, mode="json", exclude={"lane", "metrics", "texts", "at"}, exclude_defaults=True
@@ -148,12 +148,13 @@ def _lane(
     return report
 
 
-def _first(event: Prefilled, turn: RecordedTurn) -> dict[str, Any]:
+def _first(event: Prefilled, turn: RecordedTurn, settings: list[dict[str, Any]]) -> dict[str, Any]:
     first = {
         "id": event.first.id,
         "text": event.first.text,
         "seconds": _since(turn, event.at),
         "sampled": event.sampled,
+        "settings": _index_of(event.params, settings),
     }
     if event.probs is not None:
         first["probs"] = _PROBS.dump_python(event.probs, mode="json")
@@ -163,23 +164,25 @@ def _first(event: Prefilled, turn: RecordedTurn) -> dict[str, Any]:
 def _round(
     step: RoundFinished, turn: RecordedTurn, settings: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """A round's report. Its settings are added to `settings` if they are new, and referred to by
-    index."""
-    index = None
-    if step.params is not None:
-        own = flat(step.params)
-        if own not in settings:
-            settings.append(own)
-        index = settings.index(own)
     more = _ROUND.dump_python(step.round, mode="json", exclude_defaults=True)
     return {
         **round_report(step.round),
         **more,
         "start_seconds": _since(turn, step.at - step.round.total_seconds),
-        "settings": index,
+        "settings": _index_of(step.params, settings),
         "tree": step.tree,
         "shown": [[token.id, token.text, token.fate, token.node] for token in step.tokens],
     }
+
+
+def _index_of(params: Params | None, settings: list[dict[str, Any]]) -> int | None:
+    """The index in `settings`, to which new ones are added; None if they are not known."""
+    if params is None:
+        return None
+    own = flat(params)
+    if own not in settings:
+        settings.append(own)
+    return settings.index(own)
 
 
 def _since(turn: RecordedTurn, at: float) -> float:

@@ -86,6 +86,7 @@ def _recording(document: Json, replay: Json) -> Recording:
 
 def _lane_events(lane: Json, run: Json, texts: dict[int, str]) -> list[tuple[str, Json]]:
     events: list[tuple[str, Json]] = []
+    settings = [nested(own) for own in run["settings"]]
     if first := lane["first"]:
         token = {"id": first["id"], "text": first["text"], "fate": TokenFate.FIRST, "round": -1}
         probs = first.get("probs")
@@ -94,10 +95,10 @@ def _lane_events(lane: Json, run: Json, texts: dict[int, str]) -> list[tuple[str
             "at": first["seconds"],
             "probs": probs,
             "sampled": first["sampled"],
+            "params": _chosen(settings, first.get("settings")),
         }
         known = _tokens(probs["top"]) if probs else set()
         events.append(("prefilled", {**lane, **more, "texts": _only(known, texts)}))
-    settings = [nested(own) for own in run["settings"]]
     for record in lane["rounds"]:
         events.append(("round", _step(record, settings, texts)))
     for finish in lane["finishes"]:
@@ -109,7 +110,6 @@ def _step(record: Json, settings: list[Json], texts: dict[int, str]) -> Json:
     pruned = [each["token"] for each in record.get("pruned", ())]
     known = {*record["tokens"], *record["emitted"], *record.get("chosen", ()), *pruned}
     known |= {token for top in record.get("top", ()) for token in _tokens(top)}
-    index = record["settings"]
     return {
         "round": record,
         "tokens": [
@@ -117,10 +117,14 @@ def _step(record: Json, settings: list[Json], texts: dict[int, str]) -> Json:
             for token, text, fate, node in record["shown"]
         ],
         "texts": _only(known, texts),
-        "params": None if index is None else settings[index],
+        "params": _chosen(settings, record["settings"]),
         "tree": record["tree"],
         "at": record["start_seconds"] + record["total_seconds"],
     }
+
+
+def _chosen(settings: list[Json], index: int | None) -> Json | None:
+    return None if index is None else settings[index]
 
 
 def _tokens(top: list[Any]) -> set[int]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import torch
@@ -86,6 +87,9 @@ class LoadedModels:
             del self.drafters[role]
         for view in views:
             del self.views[view]
+        drafters = chain(self.drafters, *(view.drafters for view in self.views.values()))
+        if (roles or views) and not {"eagle", "eagle1"}.intersection(drafters):
+            self.target.release_features()
         return bool(roles or views)
 
     def why_missing(self, lanes: Iterable[LaneSpec]) -> dict[str, str]:

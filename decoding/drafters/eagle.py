@@ -266,9 +266,10 @@ class Eagle:
 
         def eager() -> CandidatePool:
             first = self._cache.length
-            pool = grow(hidden, self._levels(gamma))
-            self._cache.truncate(first)
-            return pool
+            try:
+                return grow(hidden, self._levels(gamma))
+            finally:
+                self._cache.truncate(first)
 
         if self._graphs is None or isinstance(plan, CostAwarePlan):  # a new one each round
             return eager()

@@ -63,7 +63,9 @@ class UniversalDraft:
         if not self._view:
             return None
         params = replace(context.params, sampling=SamplingParams())
-        draft = self._drafter.propose(replace(context, ids=self._view, params=params))
+        # Costs are of the target's tokens, and may have chosen gamma already.
+        inner = replace(context, ids=self._view, params=params, costs=None)
+        draft = self._drafter.propose(inner)
         if draft is None:
             return None
         self._drafted = download(draft.tree.tokens[1:])

@@ -167,6 +167,12 @@ class Target:
         self.aux_layers += tuple(layer for layer in layers if layer not in self.aux_layers)
         self._forward.capture_layers(self.aux_layers)
 
+    def release_features(self) -> None:
+        """Keep and return no more than a target does that nothing reads: no drafter does any
+        more."""
+        self.keeps_features, self.aux_layers = False, ()
+        self._forward.capture_layers(())
+
     def set_logit_bias(self, bias: Mapping[int, float]) -> None:
         """Add a bias to the logits of these ids in every pass, before anything else, as `generate`
         does with `sequence_bias`. It does not depend on the context, so verification stays

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.utils.hooks import RemovableHandle
 from transformers import PreTrainedModel
 from transformers.cache_utils import Cache
 
@@ -38,6 +39,7 @@ class TransformersForward:
         self._takes_positions = "position_ids" in parameters
         self._cache_name = cache_argument(model)
         self._hooks = [decoder_of(model).register_forward_hook(self._remember_features)]
+        self._capturing: list[RemovableHandle] = []
         self._last_row = {"logits_to_keep": 1} if "logits_to_keep" in parameters else {}
         self.states: Mapping[int, int] = recurrent_layers(self._config)
         self.layers: Sequence[LayerShape | None]
@@ -60,7 +62,10 @@ class TransformersForward:
         def remember(layer: int, hidden: Tensor) -> None:
             self._captured[layer] = hidden[0]
 
-        self._hooks += hook_inputs(self._model, set(layers) - set(self._aux_layers), remember)
+        for hook in self._capturing:
+            hook.remove()
+        self._captured.clear()
+        self._capturing = hook_inputs(self._model, set(layers), remember) if layers else []
         self._aux_layers = tuple(layers)
 
     def lm_head(self, features: Tensor) -> Tensor:
@@ -69,7 +74,7 @@ class TransformersForward:
 
     def remove_hooks(self) -> None:
         """Remove the hooks. The forward must not be called any more afterwards."""
-        for hook in self._hooks:
+        for hook in (*self._hooks, *self._capturing):
             hook.remove()
 
     def _run(self, tokens: Tensor, positions: Tensor, cache: Cache, **options: Any) -> Tensor:

@@ -37,7 +37,11 @@ class Detokenizer:
         """Add a token, and return the text that it adds."""
         self._ids.append(token)
         self._text = self._decode(self._ids)
-        if self._text.endswith("\N{REPLACEMENT CHARACTER}") or len(self._text) <= self._returned:
+        if self._text.endswith("\N{REPLACEMENT CHARACTER}"):
+            return ""
+        if len(self._text) <= self._returned:  # such as a special token
+            if len(self._ids) > MAX_CONTEXT:  # each of a long run would be decoded with all of them
+                self._ids.pop()
             return ""
         added = self._text[self._returned :]
         if len(self._ids) > MAX_CONTEXT:  # `added` begins with a character: a new context can, too

@@ -118,7 +118,7 @@ def _write(models: LoadedModels, kind: str, heads: Path, settings: dict[str, Any
     else:
         config = models.drafters[kind].model.generation_config.to_diff_dict() | settings
     try:
-        write_atomically(file, json.dumps(config, indent=2) + "\n")
+        write_atomically(file, json.dumps(config, indent=2) + "\n", private=False)
         if (heads / CHECKSUMS).is_file():
             write_checksums(heads)
     except OSError as error:

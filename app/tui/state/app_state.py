@@ -317,7 +317,7 @@ class AppState:
             known = lane.computing or lane.no_probabilities or not lane.lacks_probabilities
             if lane.first and not known:
                 params = [event.params or Params() for event in lane.round_events]
-                # An answer of a saved turn began with the settings of its first round.
+                # Where they were not recorded, most likely those of the first round.
                 first_params = lane.first.params or next(iter(params), Params())
                 asked.append(
                     ComputeProbabilities(

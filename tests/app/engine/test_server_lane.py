@@ -16,6 +16,7 @@ from app.engine.commands import (
     RemoveLane,
     Run,
     SetEnabled,
+    SetOverrides,
     SetParams,
     SetSchedule,
     StartAdvice,
@@ -87,6 +88,16 @@ def test_a_server_answers_beside_local_lanes(beside: Any, schedule: str) -> None
     assert metrics.speedup is None  # another machine's speed is none
     assert of(events, Finished, "vllm")[-1].same_text is False
     assert of(events, Finished, "draft")[-1].matches_ar is not None
+
+
+@pytest.mark.parametrize(("own", "same"), [({}, False), ({"repetition_penalty": 1.5}, None)])
+def test_texts_are_compared_where_the_same_penalties_act(
+    beside: Any, own: dict[str, float], same: bool | None
+) -> None:
+    session = beside("vllm", params=Params(SamplingParams(repetition_penalty=1.2)))
+    session.loaded()
+    session.session.send(SetOverrides("vllm", own))
+    assert of(session.turn("the quick"), Finished, "vllm")[-1].same_text is same
 
 
 @pytest.mark.parametrize("kind", FAULTS)

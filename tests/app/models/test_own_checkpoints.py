@@ -14,8 +14,9 @@ from app.config.overrides import parse_strategies
 from app.engine.candidates import present_and_free
 from app.engine.lane import Lane
 from app.engine.memory import weights
-from app.models.load_models import load_models
+from app.models.load_models import load_drafter, load_models
 from app.models.loaded import LoadedModels
+from app.progress import silent
 from app.report.advice_document import Candidate
 from decoding.checkpoints.eagle import write_eagle
 from decoding.checkpoints.medusa import MedusaWeights, write_medusa
@@ -80,6 +81,22 @@ def test_two_heads_that_read_other_layers_draft_as_each_does_alone(
     assert lanes[0].ids == lanes[1].ids == lanes[2].ids
     assert answers[2] == rounds(alone)
     assert answers[1] != answers[2]
+
+
+def test_a_target_returns_no_features_once_no_lane_reads_them(
+    family_folders: FamilyFolders, folders: Path
+) -> None:
+    own = f"eagle:checkpoint={folders / 'second'}"
+    ar, eagle, second = loaded(family_folders, f"ar,eagle,{own}", eagle=folders / "first")
+    models = ar.models
+    answers = [rounds(lane) for lane in (ar, eagle)]
+    assert models.drop_unused([ar.spec, second.spec])
+    assert models.target.keeps_features and models.target.aux_layers == (0, 1)
+    assert models.drop_unused([ar.spec]) and not models.drop_unused([ar.spec])
+    assert not models.target.keeps_features and not models.target.aux_layers
+    assert rounds(ar) == answers[0] and ar.prompt.aux_hidden_states is None
+    load_drafter(models, "eagle", silent)
+    assert rounds(Lane(eagle.spec, models)) == answers[1]
 
 
 def test_a_lane_is_called_after_its_checkpoint_and_says_what_that_claims(

@@ -99,6 +99,10 @@ def test_a_token_is_decoded_once_and_not_after_the_whole_text() -> None:
     lengths.clear()
     detokenizer.preview(ids[0])
     assert len(lengths) == 1
+    for _ in range(100):
+        assert detokenizer.push(tokenizer().eos_token_id) == ""
+    assert max(lengths) < 30
+    assert detokenizer.push(ids[0]) == decode([*ids, ids[0]])[len(decode(ids)) :]
 
 
 @pytest.mark.parametrize("word", [" tea", "tea"])
