@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -21,6 +20,7 @@ from app.servers.sampling import NAMED, TRANSFORMERS
 from app.servers.usage import Drafting
 from app.strategies.lane_spec import Endpoint
 from app.version import VERSION
+from decoding.json_text import parse_json
 
 RETRIED = (429, 502, 503, 504)  # statuses of errors that may pass
 REFUSED = (400, 422)  # statuses of a server that may not know a field
@@ -126,8 +126,8 @@ class Server:
         try:
             async with asyncio.timeout(self._timeouts.metadata):
                 response = await self._get(f"{self._root}/openapi.json", LONGEST_COUNTERS)
-            paths = json.loads(response.text)["paths"]
-        except (TimeoutError, httpx2.HTTPError, ValueError, RecursionError, TypeError, KeyError):
+            paths = parse_json(response.text)["paths"]
+        except (TimeoutError, httpx2.HTTPError, ValueError, TypeError, KeyError):
             return False
         return isinstance(paths, dict) and paths.keys() >= _TRANSFORMERS_PATHS
 
@@ -297,8 +297,8 @@ class Server:
     def _refusal(self, reply: _Reply) -> str:
         """One line on an error response, with the server's own text."""
         try:
-            message = error_message(json.loads(reply.text))
-        except (ValueError, RecursionError):
+            message = error_message(parse_json(reply.text))
+        except ValueError:
             message = reply.text
         message = quoted(message, self._key)
         status = httpx2.codes.get_reason_phrase(reply.status)
@@ -338,8 +338,8 @@ class _Reply:
 def _info(text: str) -> ServerInfo:
     """Parse the list of models; unknown if it can't be parsed."""
     try:
-        reply = json.loads(text)
-    except (ValueError, RecursionError):
+        reply = parse_json(text)
+    except ValueError:
         return ServerInfo()
     listed = reply.get("data") if isinstance(reply, dict) else None
     models = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []

@@ -11,6 +11,7 @@ from app.servers.acceptance import count, drafting_of
 from app.servers.errors import ServerError, quoted
 from app.servers.sampling import sampling_fields
 from app.servers.usage import Drafting
+from decoding.json_text import parse_json
 from decoding.params import Params
 
 Json = dict[str, Any]
@@ -82,8 +83,8 @@ class Chunk:
 def read_chunk(data: str, key: str | None = None) -> Chunk:
     """Parse one event. Raises ServerError for an error message, and if it is not a JSON object."""
     try:
-        found = json.loads(data)
-    except (ValueError, RecursionError) as error:
+        found = parse_json(data)
+    except ValueError as error:
         raise ServerError(f"the server sent invalid JSON: {quoted(data, key)}") from error
     if not isinstance(found, dict):
         raise ServerError(f"the server sent JSON that is not an object: {quoted(data, key)}")

@@ -60,7 +60,7 @@ class Medusa:
         trimmed = truncate_paths(choices, self.heads.count, self._vocab)
         longest = max((len(path) for path in choices), default=0)
         self.note = None
-        if trimmed != truncate_paths(choices, longest, 1 << 62):
+        if trimmed != truncate_paths(choices, longest):
             self.note = f"tree trimmed to {self.heads.count} heads"
         self.choices = trimmed
         self.default_gamma = max((len(path) for path in trimmed), default=0)
@@ -101,6 +101,6 @@ class Medusa:
 def _indexed_tree(choices: Choices, heads: int, device: torch.device) -> tuple[StaticTree, Tensor]:
     """The tree cut to `heads` levels, and its nodes' indices into the flattened [k, ranks]
     guesses."""
-    tree = build_tree(truncate_paths(choices, heads, 1 << 62))
+    tree = build_tree(truncate_paths(choices, heads))
     flat = [h * tree.width + r for h, r in zip(tree.heads, tree.ranks, strict=True)]
     return tree, upload(flat, device)

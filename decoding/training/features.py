@@ -112,7 +112,7 @@ class FeatureCache(Dataset[Example]):
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        index = json.loads((folder / _INDEX).read_text(encoding="utf-8"))
+        index = parse_json((folder / _INDEX).read_text(encoding="utf-8"))
         self.lengths: list[int] = index["lengths"]
         self._shard: int = index["shard"]
         self._starts = [0, *accumulate(self.lengths)]  # rows before each conversation

@@ -53,12 +53,16 @@ def build_tree(choices: Choices) -> StaticTree:
     )
 
 
-def truncate_paths(choices: Iterable[Sequence[int]], heads: int, ranks: int) -> Choices:
-    """Cut paths at the number of heads, and before the first rank that is not available."""
+def truncate_paths(
+    choices: Iterable[Sequence[int]], heads: int, ranks: int | None = None
+) -> Choices:
+    """Cut paths at the number of heads, and before the first rank that is not available (None: all
+    are)."""
     kept: set[tuple[int, ...]] = set()
     for path in choices:
         good = list(path[:heads])
-        bad = next((i for i, rank in enumerate(good) if rank >= ranks), len(good))
+        lacking = (i for i, rank in enumerate(good) if ranks is not None and rank >= ranks)
+        bad = next(lacking, len(good))
         if bad:
             kept.add(tuple(good[:bad]))
     return tuple(sorted(kept))

@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from decoding.params import Params
-from decoding.trees.static import Choices, build_tree, truncate_paths
+from decoding.trees.static import NAMED_TREES, Choices, build_tree, truncate_paths
 
 MEDUSA_TREE = "small"
+SERVED_TREE = NAMED_TREES[MEDUSA_TREE]  # where the heads name none
 EAGLE_NODES, EAGLE_TOP_K = 16, 4
-_ALL = 1 << 62  # ranks
 GAMMA = {"eagle": 6, "draft": 4}  # Medusa's is the depth of its tree
 
 
@@ -39,7 +39,7 @@ def in_words(params: Params, kind: str, choices: Choices = ()) -> str:
     if kind == "medusa":
         longest = max(map(len, choices), default=0)
         gamma = min(longest, params.gamma) if isinstance(params.gamma, int) else longest
-        reached = build_tree(truncate_paths(choices, gamma, _ALL)).ranks
+        reached = build_tree(truncate_paths(choices, gamma)).ranks
         return f"a tree of {len(reached) + 1} nodes, γ {gamma}"
     return (
         f"a tree of {params.eagle_total_tokens} nodes, top-k {params.eagle_top_k}, γ {params.gamma}"

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from app.cli.heads.eval_settings import EAGLE_NODES, GAMMA, MEDUSA_TREE
+from app.cli.heads.eval_settings import EAGLE_NODES, GAMMA, SERVED_TREE
 from app.cli.heads.provenance import sha256_of
 from app.cli.heads.target import load, shape_of, stored_precision, target_shape
 from app.cli.heads.verify import require_reader, verify
@@ -41,11 +41,10 @@ from decoding.checkpoints.quantized import precision_of
 from decoding.errors import InputError
 from decoding.training.eagle_attach import without_fc_bias
 from decoding.training.medusa_attach import copies_of_lm_head
-from decoding.trees.static import NAMED_TREES, truncate_paths
+from decoding.trees.static import truncate_paths
 
 D = TypeVar("D")
 CHECKSUMS = "SHA256SUMS"
-SERVED_TREE = NAMED_TREES[MEDUSA_TREE]  # where the heads name none
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from torch import nn
 
-from app.cli.heads.eval_settings import MEDUSA_TREE
+from app.cli.heads.eval_settings import SERVED_TREE
 from app.cli.heads.serving import serving
 from app.cli.heads.target import fitted, known_vocabulary, load, shape_of, stored_precision
 from app.cli.heads.training_job import LAST_WEIGHTS, TrainingJob
@@ -21,9 +21,7 @@ from decoding.training.joint import train_joint
 from decoding.training.medusa import require_trainable, train_medusa
 from decoding.training.medusa_attach import attach_medusa, continue_medusa
 from decoding.training.processes import is_first_process
-from decoding.trees.static import NAMED_TREES, build_tree, truncate_paths
-
-_SERVED_TREE = NAMED_TREES[MEDUSA_TREE]
+from decoding.trees.static import build_tree, truncate_paths
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +94,7 @@ def train_on(job: TrainingJob) -> str:
     else:
         served = serving(
             job, model, tokenizer, records, _drafter,
-            choices=truncate_paths(_SERVED_TREE, weights.heads, shape_of(model)[1]),
+            choices=truncate_paths(SERVED_TREE, weights.heads, shape_of(model)[1]),
         )  # fmt: skip
         job.note_options(model.device)
         trained = train_medusa(*task, served)
@@ -114,4 +112,4 @@ def train_on(job: TrainingJob) -> str:
 
 
 def _drafter(trained: MedusaWeights, target: Target) -> Medusa:
-    return Medusa(MedusaHeads(trained, target), _SERVED_TREE)
+    return Medusa(MedusaHeads(trained, target), SERVED_TREE)
