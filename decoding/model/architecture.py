@@ -117,16 +117,23 @@ def decoder_of(model: PreTrainedModel) -> nn.Module:
     return cast(nn.Module, decoder.model) if hasattr(decoder, "lm_head") else decoder  # Llama 4
 
 
+def layers_of(model: PreTrainedModel) -> tuple[str, nn.ModuleList]:
+    """Return the name of the text decoder's list of layers, and the list: a vision tower may have
+    as many. Raises InputError."""
+    depth = model.config.get_text_config(decoder=True).num_hidden_layers
+    of_text = set(decoder_of(model).modules())
+    for name, module in model.named_modules():
+        if isinstance(module, nn.ModuleList) and len(module) == depth and module in of_text:
+            return name, module
+    raise InputError(f"the layers of a {model.config.model_type} can't be told from its modules")
+
+
 def hook_inputs(
     model: PreTrainedModel, layers: Iterable[int], remember: Callable[[int, Tensor], None]
 ) -> list[RemovableHandle]:
     """Add hooks that call `remember` in every pass with each of these `layers` and its input [B, n,
     H]. Not the model's own `output_hidden_states`: Mamba's begin with the first output."""
-    decoder, count = decoder_of(model), model.config.get_text_config(decoder=True).num_hidden_layers
-    found = (m for m in decoder.modules() if isinstance(m, nn.ModuleList) and len(m) == count)
-    modules = next(found, None)
-    if modules is None:
-        raise InputError("the target's layers were not found, so an EAGLE-3 head can't read them")
+    _, modules = layers_of(model)
 
     def of_layer(layer: int) -> RemovableHandle:
         def hook(module: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

@@ -9,10 +9,11 @@ from typing import Any
 
 import torch
 from huggingface_hub.errors import StrictDataclassError
-from torch import Tensor, nn
+from torch import Tensor
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from decoding.errors import InputError, ParameterError
+from decoding.model.architecture import layers_of
 
 # of configs: the indices of some layers
 _LISTED = ("moe_layers", "mlp_only_layers", "attn_layer_indices")
@@ -91,15 +92,6 @@ def _build(base: Any, chosen: Sequence[int], width: int | None, mlp: int | None)
         vars(draft.config).pop("head_dim")
     draft.eval()
     return draft
-
-
-def layers_of(target: PreTrainedModel) -> tuple[str, nn.ModuleList]:
-    """Return the name of its list of layers, and the list. Raises InputError."""
-    depth = target.config.get_text_config(decoder=True).num_hidden_layers
-    for name, module in target.named_modules():
-        if isinstance(module, nn.ModuleList) and len(module) == depth:
-            return name, module
-    raise InputError(f"the layers of a {target.config.model_type} can't be told from its modules")
 
 
 def largest_columns(matrix: Tensor, count: int) -> Tensor:

@@ -15,11 +15,11 @@ from transformers import PreTrainedModel
 from decoding.checkpoints.dialects import EagleVersion
 from decoding.checkpoints.eagle import EagleConfig, EagleWeights, draft_tokens, offsets_to
 from decoding.errors import InputError, ParameterError
-from decoding.model.architecture import decoder_of
+from decoding.model.architecture import decoder_of, layers_of
 from decoding.model.llama_shaped import NORM_OFFSETS
 from decoding.model.target import scaled_lm_head
 from decoding.training.conversations import IGNORED, Example
-from decoding.training.draft_attach import largest_columns, layers_of
+from decoding.training.draft_attach import largest_columns
 
 _HEAD_DIM = 128  # where the target has no attention
 _FC = 0.5  # standard deviation of a new fc relative to the other matrices

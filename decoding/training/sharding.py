@@ -19,7 +19,7 @@ from torch.optim import Optimizer
 from transformers import PreTrainedModel
 
 from decoding.errors import InputError
-from decoding.training.draft_attach import layers_of
+from decoding.model.architecture import layers_of
 
 
 def process_mesh(device: torch.device) -> DeviceMesh:

@@ -9,16 +9,19 @@ from typing import Any
 
 import pytest
 import torch
+from torch import nn
 from transformers import (
     DeepseekV3ForCausalLM,
     GPT2Config,
     GPT2LMHeadModel,
+    LlamaConfig,
     LlamaForCausalLM,
     MixtralConfig,
     MixtralForCausalLM,
 )
 
 from decoding.errors import InputError
+from decoding.model.architecture import layers_of
 from decoding.model.target import Target
 from decoding.training import losses
 from decoding.training.conversations import IGNORED, Example, collate
@@ -200,3 +203,23 @@ def test_convert_train_eval_run(
     done = specchat("heads", "export", *target, "--heads", str(trained), "--to", "vllm", "--out",
                     str(tmp_path / "x"))  # fmt: skip
     assert done.returncode == 2 and "reads as it is" in done.stderr
+
+
+def test_layers_are_those_of_the_text_and_not_of_a_vision_tower() -> None:
+    class Seeing(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.vision, self.text = (
+                nn.ModuleDict({"layers": nn.ModuleList(nn.Identity() for _ in range(3))})
+                for _ in range(2)
+            )
+            self.config = LlamaConfig(num_hidden_layers=3)
+
+        def get_decoder(self) -> nn.Module:
+            return self.text
+
+    model: Any = Seeing()
+    assert layers_of(model) == ("text.layers", model.text["layers"])
+    model.config.num_hidden_layers = 4
+    with pytest.raises(InputError, match="can't be told from its modules"):
+        layers_of(model)
