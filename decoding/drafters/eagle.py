@@ -110,7 +110,7 @@ class Eagle:
         self.note: str | None = None
         self._target = target
         self._device, self._dtype = target.device, target.dtype
-        self._fold = c.heads // c.kv_heads
+        self._group_size = c.heads // c.kv_heads
         self._cache = TreeCache(
             [LayerShape(c.kv_heads, c.head_dim, c.head_dim)] * c.layers,
             target.dtype,
@@ -246,13 +246,15 @@ class Eagle:
         """Run rows of features [n, F] in chunks; the outputs [m, H] of the last one."""
         self._cache.reserve(self._cache.length + len(features))
         out = features
-        for part in self._target.prefill_chunks(self._cache.length, len(features), self._fold):
+        for part in self._target.prefill_chunks(
+            self._cache.length, len(features), self._group_size
+        ):
             hidden = self._forward.hidden(features[part])
             past, rows = self._cache.length, len(hidden)
             mask = None
             if past and rows > 1:
                 causal = tree_tensors(chain(rows - 1), self._device).mask
-                mask = additive_mask(past, causal, self._dtype, self._fold)
+                mask = additive_mask(past, causal, self._dtype, self._group_size)
             positions = torch.arange(past, past + rows, device=self._device)
             out = self._run(tokens[part], hidden, positions, mask)
         return out
@@ -283,7 +285,7 @@ class Eagle:
         def run(level: int, tokens: Tensor, hidden: Tensor, tree_mask: Tensor) -> Tensor:
             mask = None
             if tree_mask.shape[1] > level + 1:  # a chain sees everything
-                mask = additive_mask(prefix, tree_mask, self._dtype, self._fold)
+                mask = additive_mask(prefix, tree_mask, self._dtype, self._group_size)
             return self._run(tokens, hidden, positions[level : level + 1], mask)
 
         return run

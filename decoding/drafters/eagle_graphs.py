@@ -31,7 +31,7 @@ class LevelBuffers:
     def __init__(self, hidden: Tensor, gamma: int, forward: EagleForward, cache: TreeCache) -> None:
         self.hidden = torch.empty_like(hidden)
         self._forward, self._cache, self._capacity = forward, cache, cache.capacity
-        self._table = forward.rope.reach(cache.capacity)  # a graph has its address
+        self._table = forward.rope.table_up_to(cache.capacity)  # a graph has its address
         self._positions, self._rows = (
             torch.empty(size, dtype=torch.long, device=hidden.device)
             for size in (gamma, cache.capacity)

@@ -144,9 +144,9 @@ def _unfold(out: Tensor, rows: int) -> Tensor:
     return out.reshape(sequences, -1, rows, dim).transpose(1, 2).contiguous()
 
 
-def additive_mask(past: int, tree_mask: Tensor, dtype: torch.dtype, fold: int = 1) -> Tensor:
-    """Make an additive mask [1, 1, fold * n, past + m], head of a group slowest: rows see the whole
-    prefix, and the columns after it where `tree_mask`, bool [n, m], is true.
+def additive_mask(past: int, tree_mask: Tensor, dtype: torch.dtype, group_size: int = 1) -> Tensor:
+    """Make an additive mask [1, 1, group_size * n, past + m], head of a group slowest: rows see the
+    whole prefix, and the columns after it where `tree_mask`, bool [n, m], is true.
 
     Rows start at multiples of 16 elements: otherwise CUDA's memory-efficient kernel would copy the
     mask to aligned rows, in every layer.
@@ -154,9 +154,9 @@ def additive_mask(past: int, tree_mask: Tensor, dtype: torch.dtype, fold: int = 
     rows, own = tree_mask.shape
     columns = past + own
     width = -(-columns // MASK_ALIGNMENT) * MASK_ALIGNMENT
-    mask = torch.zeros(fold, rows, width, dtype=dtype, device=tree_mask.device)
+    mask = torch.zeros(group_size, rows, width, dtype=dtype, device=tree_mask.device)
     mask[..., past:columns].masked_fill_(~tree_mask, torch.finfo(dtype).min)
-    return mask.view(1, 1, fold * rows, -1)[..., :columns]
+    return mask.view(1, 1, group_size * rows, -1)[..., :columns]
 
 
 def causal_mask(rows: int, dtype: torch.dtype, device: torch.device) -> Tensor:

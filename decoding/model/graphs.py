@@ -135,13 +135,13 @@ class Recordable:
 class Buffers:
     """The inputs of a pass of `size` rows, at fixed addresses."""
 
-    def __init__(self, size: int, fold: int, capacity: int, like: Tensor) -> None:
+    def __init__(self, size: int, group_size: int, capacity: int, like: Tensor) -> None:
         self.tokens, self.positions, self.rows = (
             torch.zeros(size, dtype=torch.long, device=like.device) for _ in range(3)
         )  # `rows`: those of the cache that are written
         full = torch.ones(size, capacity, dtype=torch.bool, device=like.device)
-        self.mask = additive_mask(0, full, like.dtype, fold)
-        self._sees = self.mask.unflatten(2, (fold, size))[0, 0]
+        self.mask = additive_mask(0, full, like.dtype, group_size)
+        self._sees = self.mask.unflatten(2, (group_size, size))[0, 0]
         self._lowest = torch.finfo(like.dtype).min
 
     def fill(self, tokens: Tensor, positions: Tensor, mask: Tensor | None, past: int) -> None:
@@ -183,14 +183,14 @@ class GraphForward:
 
     states: Mapping[int, int] = {}
 
-    def __init__(self, lean: LeanForward, fold: int, record: Recorder) -> None:
-        """`fold`: how often each row of a pass is repeated in a mask."""
+    def __init__(self, lean: LeanForward, group_size: int, record: Recorder) -> None:
+        """`group_size`: query heads per key-value head; a mask has every row for each of them."""
         self.layers: Sequence[LayerShape | None] = lean.layers
         self.devices = lean.devices
         self.vocab_size = lean.vocab_size
         self.lean = lean
-        self._fold = fold
-        skips = kernels_for(lean.rope.reach(1)) is not None
+        self._group_size = group_size
+        skips = kernels_for(lean.rope.table_up_to(1)) is not None
         self._min_capacity = min(MIN_CAPACITY, lean.rope.context) if skips else 0
         self._recordable = Recordable(record)
         self._recordings: WeakKeyDictionary[TreeCache, Recordings] = WeakKeyDictionary()
@@ -240,8 +240,8 @@ class GraphForward:
         cache: TreeCache,
     ) -> RecordedPass | None:
         lean, capacity = self.lean, cache.capacity
-        table = lean.rope.reach(capacity)
-        made = RecordedPass(Buffers(size, self._fold, capacity, like=table), table)
+        table = lean.rope.table_up_to(capacity)
+        made = RecordedPass(Buffers(size, self._group_size, capacity, like=table), table)
         buffers = made.buffers
         buffers.fill(tokens, positions, mask, cache.length)
 

@@ -33,17 +33,17 @@ class AttentionHeads:
 
 
 class RMSNorm:
-    """x / sqrt(mean(x^2) + eps) * gain over the last dimension; `gain` is [..., size] as precise as
-    x, or float32 [size]."""
+    """x / sqrt(mean(x^2) + eps) * weight over the last dimension; `weight` is [..., size] as
+    precise as x, or float32 [size]."""
 
-    def __init__(self, gain: Tensor, eps: float) -> None:
-        self._gain, self._eps, size = gain.detach(), eps, gain.shape[-1]
+    def __init__(self, weight: Tensor, eps: float) -> None:
+        self._weight, self._eps, size = weight.detach(), eps, weight.shape[-1]
         # Without a fused kernel (on CPUs) rms_norm is a dozen operations;
         # sqrt(size) * x / |(x, sqrt(size * eps))| is the same in four.
-        self._by_length = gain.device.type == "cpu"
-        self._kernels = kernels_for(gain) if gain.ndim == 1 else None
-        self._scaled = self._gain.float() * math.sqrt(size)
-        self._floor = torch.full((), math.sqrt(size * eps), device=gain.device)
+        self._by_length = weight.device.type == "cpu"
+        self._kernels = kernels_for(weight) if weight.ndim == 1 else None
+        self._scaled = self._weight.float() * math.sqrt(size)
+        self._floor = torch.full((), math.sqrt(size * eps), device=weight.device)
 
     def __call__(self, x: Tensor) -> Tensor:
         if self._by_length:
@@ -51,19 +51,19 @@ class RMSNorm:
             length = torch.linalg.vector_norm(wide, 2, -1, True)
             normed = wide.div(torch.hypot(length, self._floor)).mul_(self._scaled)
             return normed if wide is x else normed.to(x.dtype)
-        if self._kernels is not None and x.dtype == self._gain.dtype:
-            fused: Tensor = self._kernels.rms_norm(x, self._gain, self._eps)
+        if self._kernels is not None and x.dtype == self._weight.dtype:
+            fused: Tensor = self._kernels.rms_norm(x, self._weight, self._eps)
             return fused
-        size = self._gain.shape[-1:]
-        if self._gain.dtype != x.dtype:  # no fused kernel takes two
-            return functional.rms_norm(x.float(), size, self._gain, self._eps).to(x.dtype)
-        if self._gain.ndim == 1:
-            return functional.rms_norm(x, size, self._gain, self._eps)
-        return functional.rms_norm(x, size, None, self._eps).mul_(self._gain)
+        size = self._weight.shape[-1:]
+        if self._weight.dtype != x.dtype:  # no fused kernel takes two
+            return functional.rms_norm(x.float(), size, self._weight, self._eps).to(x.dtype)
+        if self._weight.ndim == 1:
+            return functional.rms_norm(x, size, self._weight, self._eps)
+        return functional.rms_norm(x, size, None, self._eps).mul_(self._weight)
 
 
 def qk_norm(queries: Tensor, keys: Tensor, heads: AttentionHeads, eps: float) -> RMSNorm:
-    """Make one norm of all heads, from the gain [D] of a query and that of a key."""
+    """Make one norm of all heads, from the weight [D] of a query and that of a key."""
     gains = (
         queries.detach().expand(heads.num_heads, -1),
         keys.detach().expand(heads.num_kv_heads, -1),
@@ -99,11 +99,11 @@ class Rope:
 
     def at(self, positions: Tensor, end: int) -> tuple[Tensor, Tensor]:
         """Look up cosines and sines [n, width of a qkv row] for positions [n], all below `end`."""
-        table = self.reach(end)
+        table = self.table_up_to(end)
         cos, sin = table.index_select(0, positions).index_select(2, self._columns).unbind(1)
         return cos, sin
 
-    def reach(self, end: int) -> Tensor:
+    def table_up_to(self, end: int) -> Tensor:
         """Return the table for at least the positions below `end`, limited to the context."""
         end = min(end, self.context)
         if end > len(self._table):

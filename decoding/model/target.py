@@ -80,13 +80,13 @@ class Target:
         # Ids from here on are padding, and never sampled.
         self.unpadded_vocab_size = forward.vocab_size
         self._bias: tuple[Tensor, Tensor] | None = None  # ids and what is added to their logits
-        self._fold = self._group_size() if ours else 1
+        self._group_size = self._find_group_size() if ours else 1
         self.recorder = recorder_for(self.device) if graphs else None
         if known and self._agrees_with(lean := lean_forward(model)):
             forward.remove_hooks()
             self._forward = lean
             if self.recorder is not None and self._agrees_with(
-                replayed := GraphForward(lean, self._fold, self.recorder)
+                replayed := GraphForward(lean, self._group_size, self.recorder)
             ):
                 self._forward = replayed
 
@@ -125,14 +125,14 @@ class Target:
             return forward.lean
         return forward if isinstance(forward, LeanForward) else None
 
-    def prefill_chunks(self, past: int, rows: int, fold: int) -> Iterator[slice]:
+    def prefill_chunks(self, past: int, rows: int, group_size: int) -> Iterator[slice]:
         """Yield the rows of each pass over a prompt of `rows` after `past` rows: fewer where their
-        mask, [fold * n, past + n], would be too large."""
+        mask, [group_size * n, past + n], would be too large."""
         most = PREFILL_CHUNK_CUDA if self.device.type == "cuda" else PREFILL_CHUNK
         start = 0
         while start < rows:
             before = past + start
-            room = MASK_ELEMENTS // (fold * (before + most)) if before else most
+            room = MASK_ELEMENTS // (group_size * (before + most)) if before else most
             end = min(start + min(most, max(room, 1)), rows)
             yield slice(start, end)
             start = end
@@ -207,7 +207,7 @@ class Target:
         """
         cache.reserve(cache.length + len(ids))
         chunks: list[ForwardOutput] = []
-        for rows in self.prefill_chunks(cache.length, len(ids), self._fold):
+        for rows in self.prefill_chunks(cache.length, len(ids), self._group_size):
             if cancelled():
                 raise InterruptedError
             part = DraftTree.of_chain(ids[rows], self.device)
@@ -274,8 +274,8 @@ class Target:
         return bool((logits[0] - logits[1]).norm() <= tolerance * logits[0].norm())
 
     def mask(self, past: int, tree: DraftTree, positions: Tensor) -> Mask:
-        """Make the additive mask [1, 1, fold * n, past + n]; None if every row sees all rows before
-        it.
+        """Make the additive mask [1, 1, group_size * n, past + n]; None if every row sees all rows
+        before it.
 
         A tree's rows see the whole prefix, their ancestors and themselves. Windows compare
         positions, not rows: siblings share a position, and rows are never dropped from the
@@ -287,13 +287,13 @@ class Target:
         if not windowed and (rows == 1 or (past == 0 and tree.is_chain)):
             return None
         tree_mask = tree.tensors.mask
-        full = additive_mask(past, tree_mask, self.dtype, self._fold)
+        full = additive_mask(past, tree_mask, self.dtype, self._group_size)
         if window is None or not windowed:
             return full
         keys = torch.cat([torch.arange(past, device=self.device), positions])
         far = window.hides(positions, keys)
         mixed = window.layer_type is not None
-        near = additive_mask(past, tree_mask, self.dtype, self._fold) if mixed else full
+        near = additive_mask(past, tree_mask, self.dtype, self._group_size) if mixed else full
         near.unflatten(2, (-1, rows)).masked_fill_(far, torch.finfo(self.dtype).min)
         if window.layer_type is None:
             return near
@@ -320,7 +320,7 @@ class Target:
         self.model.set_attn_implementation(attention.NAME if ours else "eager")
         return ours
 
-    def _group_size(self) -> int:
+    def _find_group_size(self) -> int:
         """The number of query heads folded into a mask's rows: the group size of a key head, from
         the cache's shapes (the config may differ). If layers differ it is 1, and each layer folds
         the mask itself."""

@@ -212,25 +212,26 @@ def silu_times(gate_up: Tensor) -> Tensor:
 
 
 @triton.jit
-def _rms_norm(x, gain, out, columns, row_stride, eps, BLOCK: tl.constexpr):
+def _rms_norm(x, weight, out, columns, row_stride, eps, BLOCK: tl.constexpr):
     row = tl.program_id(0)
     column = tl.arange(0, BLOCK)
     there = column < columns
     value = tl.load(x + row * row_stride + column, mask=there, other=0.0).to(tl.float32)
     length = tl.sum(value * value, 0) / columns
     scaled = value * tl.rsqrt(length + eps)
-    scaled *= tl.load(gain + column, mask=there, other=0.0).to(tl.float32)
+    scaled *= tl.load(weight + column, mask=there, other=0.0).to(tl.float32)
     tl.store(out + row * columns + column, scaled.to(out.dtype.element_ty), mask=there)
 
 
 @on_its_device
-def rms_norm(x: Tensor, gain: Tensor, eps: float) -> Tensor:
-    """Compute x / sqrt(mean(x^2) + eps) * gain over the last dimension, of [n, size] and [size]."""
+def rms_norm(x: Tensor, weight: Tensor, eps: float) -> Tensor:
+    """Compute x / sqrt(mean(x^2) + eps) * weight over the last dimension; x [n, size], weight
+    [size]."""
     rows, columns = x.shape
     out = x.new_empty(rows, columns)
     block = triton.next_power_of_2(columns)
     _rms_norm[rows,](
-        x, gain, out, columns, x.stride(0), eps,
+        x, weight, out, columns, x.stride(0), eps,
         BLOCK=block, num_warps=min(max(block // 512, 1), 16),
     )  # fmt: skip
     return out

@@ -19,7 +19,7 @@ from decoding.model.recurrent import cache_argument
 from decoding.model.target import Target
 
 
-class RoomyLayer(DynamicLayer):
+class PreallocatedLayer(DynamicLayer):
     """Keys and values with room for more: without it each token's would copy all those before."""
 
     def __init__(self) -> None:
@@ -47,7 +47,9 @@ class RoomyLayer(DynamicLayer):
         self._rooms = ()
 
     @classmethod
-    def joined(cls, parts: Sequence[tuple[RoomyLayer, Tensor]], rows: int) -> RoomyLayer:
+    def joined(
+        cls, parts: Sequence[tuple[PreallocatedLayer, Tensor]], rows: int
+    ) -> PreallocatedLayer:
         """Return the last `rows` of the given sequences of each layer, one after the other."""
         joined = cls()
         keys = [_last(_rows(layer.keys)[chosen], rows) for layer, chosen in parts]
@@ -79,7 +81,8 @@ class Passes:
         self._model = model
         self._cache = DynamicCache(config=model.config)
         self._cache.layers = [
-            RoomyLayer() if type(each) is DynamicLayer else each for each in self._cache.layers
+            PreallocatedLayer() if type(each) is DynamicLayer else each
+            for each in self._cache.layers
         ]
 
     def __call__(self, ids: Tensor, mask: Tensor, positions: Tensor) -> Tensor:
@@ -100,7 +103,7 @@ class Passes:
     def can_join(self) -> bool:
         """Whether every layer has the keys and values of all tokens. A window or a state, as of
         Mamba, is that of a batch whose sequences began together."""
-        return all(isinstance(layer, RoomyLayer) for layer in self._cache.layers)
+        return all(isinstance(layer, PreallocatedLayer) for layer in self._cache.layers)
 
     def join(self, parts: Sequence[tuple[Passes, Tensor]], rows: int) -> None:
         """Become a batch of the given sequences of other ones, of which this may be one, with their
@@ -108,7 +111,7 @@ class Passes:
         layers: list[Any] = self._cache.layers
         for index in range(len(layers)):  # one by one, so that few rows are in memory twice
             of_layer = [(run._cache.layers[index], sequences) for run, sequences in parts]
-            layers[index] = RoomyLayer.joined(cast(Any, of_layer), rows)
+            layers[index] = PreallocatedLayer.joined(cast(Any, of_layer), rows)
 
 
 class LeanPasses(Passes):

@@ -74,7 +74,7 @@ def test_any_tree_behind_any_prefix(family: str, shape: TreeShape, prefix: int) 
 @pytest.mark.parametrize("prefix", [1, 4, 10, 26])
 def test_rows_of_a_mask_begin_where_cudas_kernels_take_them(prefix: int) -> None:
     tree_mask = torch.tensor([[True, False], [True, True]])
-    mask = additive_mask(prefix, tree_mask, torch.float32, fold=3)
+    mask = additive_mask(prefix, tree_mask, torch.float32, group_size=3)
     assert mask.stride(-2) % MASK_ALIGNMENT == 0 and mask.stride(-1) == 1
     every = torch.cat([torch.ones(2, prefix, dtype=torch.bool), tree_mask], dim=1).repeat(3, 1)
     assert mask[0, 0].eq(0.0).equal(every)
@@ -131,7 +131,7 @@ def test_where_masks_are_large_fewer_rows_are_run_at_a_time(
 ) -> None:
     monkeypatch.setattr("decoding.model.target.PREFILL_CHUNK", 6)
     monkeypatch.setattr("decoding.model.target.MASK_ELEMENTS", 100)
-    parts = list(target("llama").prefill_chunks(0, 40, fold=2))
+    parts = list(target("llama").prefill_chunks(0, 40, group_size=2))
     assert [part.stop for part in parts[:-1]] == [part.start for part in parts[1:]]
     assert (parts[0], parts[-1].stop) == (slice(0, 6), 40)
     sizes = [part.stop - part.start for part in parts]

@@ -12,7 +12,7 @@ from transformers.cache_utils import DynamicLayer
 from decoding.params import Params, SamplingParams
 from decoding.tokenizing.stopping import eos_ids
 from decoding.training.conversations import rendered
-from decoding.training.passes import LeanPasses, Passes, RoomyLayer, lean_forward_of
+from decoding.training.passes import LeanPasses, Passes, PreallocatedLayer, lean_forward_of
 from decoding.verification.sampling import probabilities
 from tests.support.answered import answers_to
 from tests.support.chi_square import assert_drawn_from
@@ -113,20 +113,20 @@ def test_an_answer_does_not_depend_on_what_else_is_in_the_batch(
 def test_keys_and_values_are_appended_in_place() -> None:
     """As transformers' own layer does by copies, of any numbers of rows, also when rows of the
     batch have left."""
-    roomy, theirs = RoomyLayer(), DynamicLayer()
+    ours, theirs = PreallocatedLayer(), DynamicLayer()
     places = []
     for rows in (7, 1, 1, 1, 5, 1):
         new = [torch.randn(3, 2, rows, width) for width in (4, 6)]
-        mine, expected = roomy.update(*new), theirs.update(*new)
+        mine, expected = ours.update(*new), theirs.update(*new)
         assert all(map(torch.equal, mine, expected))
         places.append(mine[0].data_ptr())
     assert len(set(places)) < 4  # of six updates
     keep: Any = torch.tensor([2, 0])
-    for layer in (roomy, theirs):
+    for layer in (ours, theirs):
         layer.reorder_cache(keep)
     new = [torch.randn(2, 2, 1, width) for width in (4, 6)]
-    assert all(map(torch.equal, roomy.update(*new), theirs.update(*new)))
-    assert roomy.get_seq_length() == theirs.get_seq_length() == 17
+    assert all(map(torch.equal, ours.update(*new), theirs.update(*new)))
+    assert ours.get_seq_length() == theirs.get_seq_length() == 17
 
 
 def test_generation_stops_at_the_context_limit(model: LlamaForCausalLM) -> None:
