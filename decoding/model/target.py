@@ -23,6 +23,7 @@ from decoding.model.kv_precision import KV_QUANTIZERS
 from decoding.model.lean import LeanForward
 from decoding.model.linears import Linear
 from decoding.model.llama_shaped import is_llama_shaped, lean_forward
+from decoding.model.output_head import scaled_logits
 from decoding.model.recurrent import RecurrentCache
 from decoding.model.transformers_forward import TransformersForward
 from decoding.params import KVCacheDtype
@@ -328,34 +329,3 @@ class Target:
         if len(kv_heads) != 1:
             return 1
         return max(int(self.config.num_attention_heads) // kv_heads.pop(), 1)
-
-
-def logits_of(model: PreTrainedModel, features: Tensor) -> Tensor:
-    """Compute the logits [..., V] of states after the final norm [..., H] as the model itself does,
-    including the final scale or softcap of some families. On the features' device, wherever the
-    lm_head is."""
-    logits: Tensor = model.get_output_embeddings()(features.to(model.dtype)).to(features.device)
-    return scaled_logits(model.config.get_text_config(decoder=True), logits)
-
-
-def scaled_lm_head(model: PreTrainedModel) -> Tensor:
-    """Return the rows [V, H] of the lm_head with the model's final scale, float32 on the CPU: a
-    start for a drafter's own. No rows can express a softcap."""
-    rows = model.get_output_embeddings().weight.detach().float().cpu()
-    return _scaled(model.config.get_text_config(decoder=True), rows)
-
-
-def _scaled(config: Any, logits: Tensor) -> Tensor:
-    if scale := getattr(config, "logit_scale", None):  # Cohere
-        logits = logits * scale
-    if divisor := getattr(config, "logits_scaling", None):  # Granite
-        logits = logits / divisor
-    return logits
-
-
-def scaled_logits(config: Any, logits: Tensor) -> Tensor:
-    """Apply the final scale or softcap of some families to an lm_head's output."""
-    logits = _scaled(config, logits)
-    if cap := getattr(config, "final_logit_softcapping", None):  # Gemma 2
-        logits = torch.tanh(logits / cap) * cap
-    return logits

@@ -17,7 +17,7 @@ from decoding.checkpoints.eagle import EagleConfig, EagleWeights, draft_tokens, 
 from decoding.errors import InputError, ParameterError
 from decoding.model.architecture import decoder_of, layers_of
 from decoding.model.llama_shaped import NORM_OFFSETS
-from decoding.model.target import scaled_lm_head
+from decoding.model.output_head import scaled_lm_head
 from decoding.training.conversations import IGNORED, Example
 from decoding.training.draft_attach import largest_columns
 

@@ -18,7 +18,7 @@ from transformers import PreTrainedModel
 
 from decoding.checkpoints.eagle import EagleWeights, draft_tokens
 from decoding.drafters.eagle_head import EagleHead
-from decoding.model.target import logits_of
+from decoding.model.output_head import logits_of
 from decoding.training.conversations import IGNORED
 from decoding.training.eagle_unroll import unroll
 from decoding.training.features import features_of

@@ -25,7 +25,7 @@ from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 from transformers import PreTrainedModel
 
-from decoding.model.target import logits_of
+from decoding.model.output_head import logits_of
 from decoding.training.shapes import pad_rows
 
 Loss = Literal["kl", "reverse-kl", "tvd", "lk", "ce"]

@@ -28,7 +28,7 @@ from transformers import EvalPrediction, PreTrainedModel
 from decoding.checkpoints.medusa import MedusaWeights
 from decoding.checkpoints.quantized import Precision
 from decoding.errors import InputError
-from decoding.model.target import logits_of
+from decoding.model.output_head import logits_of
 from decoding.training.conversations import IGNORED, Example
 from decoding.training.evaluate import RANKS
 from decoding.training.features import features_of, final_states

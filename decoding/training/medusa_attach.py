@@ -8,7 +8,7 @@ from transformers import PreTrainedModel
 
 from decoding.checkpoints.medusa import MedusaWeights
 from decoding.errors import ParameterError
-from decoding.model.target import scaled_lm_head
+from decoding.model.output_head import scaled_lm_head
 
 
 def attach_medusa(

@@ -21,7 +21,8 @@ from decoding.checkpoints.eagle import EagleWeights
 from decoding.drafters.eagle import Eagle, EagleTree
 from decoding.drafters.eagle_head import EagleHead
 from decoding.errors import InputError
-from decoding.model.target import Target, logits_of
+from decoding.model.output_head import logits_of
+from decoding.model.target import Target
 from decoding.params import Params
 from decoding.tokenizing.stopping import Stop
 from decoding.training import eagle_model, eagle_unroll
