@@ -13,8 +13,8 @@ import torch
 from torch import nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from app.cli.heads.checksums import CHECKSUMS, write_checksums
 from app.cli.heads.eval_settings import EAGLE_NODES, GAMMA, SERVED_TREE
-from app.cli.heads.provenance import sha256_of
 from app.cli.heads.target import load, shape_of, stored_precision, target_shape
 from app.cli.heads.verify import require_reader, verify
 from app.cli.terminal import print_output, say
@@ -44,7 +44,6 @@ from decoding.training.medusa_attach import copies_of_lm_head
 from decoding.trees.static import truncate_paths
 
 D = TypeVar("D")
-CHECKSUMS = "SHA256SUMS"
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,10 +359,3 @@ def _write_card(
     if launch:
         lines += ["", "```", launch, "```"]
     (out / "README.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def write_checksums(out: Path) -> None:
-    """Write the checksums of all files, as `sha256sum -c` reads them."""
-    files = sorted(path for path in out.iterdir() if path.is_file() and path.name != CHECKSUMS)
-    sums = (f"{sha256_of(path)}  {path.name}\n" for path in files)
-    (out / CHECKSUMS).write_text("".join(sums), encoding="utf-8")

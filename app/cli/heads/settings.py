@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from app.cli.heads.export import CHECKSUMS, write_checksums
+from app.cli.heads.checksums import CHECKSUMS, write_checksums
 from app.engine.candidates import TUNED, candidates
 from app.engine.experiment import Experiment
 from app.models.loaded import LoadedModels

@@ -15,7 +15,8 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM
 
-from app.cli.heads.export import FORMATS, require_as_authors, write_checksums
+from app.cli.heads.checksums import write_checksums
+from app.cli.heads.export import FORMATS, require_as_authors
 from decoding.checkpoints.eagle_fit import TargetShape, sglang_reads_layers
 from decoding.checkpoints.eagle_read import read_eagle
 from decoding.checkpoints.medusa import is_merged, read_medusa
