@@ -286,8 +286,8 @@ def _require_embedding_of(model: PreTrainedModel, head: EagleWeights, engine: st
     if own is None or head.config.hidden != head.config.target_hidden:
         return
     module: Any = model.get_input_embeddings()
-    theirs = module.weight.detach().float()[: len(own)]
-    own = own.float()[: len(theirs)]
+    theirs = module.weight.detach()[: len(own)]
+    own = own.to(theirs.dtype)[: len(theirs)]
     if not torch.allclose(own, theirs, rtol=1e-2, atol=1e-2 * float(theirs.abs().max())):
         raise InputError(
             f"{engine} embeds by the target, and this head has an embedding of its own: it would "
