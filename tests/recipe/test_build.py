@@ -46,6 +46,7 @@ def kept_question(record: Mapping[str, Any]) -> str:
     return str(record["messages"][-2 if told else 0]["content"])
 
 
+@pytest.mark.slow
 def test_what_is_held_out_is_never_trained() -> None:
     def first_prompts(held_out: bool, count: int) -> set[str]:
         prompts = {
@@ -61,6 +62,7 @@ def test_what_is_held_out_is_never_trained() -> None:
     assert not first_prompts(False, 6000) & first_prompts(True, 600)
 
 
+@pytest.mark.slow
 def test_what_judges_the_model_is_not_trained() -> None:
     asked = {
         plain(message["content"])

@@ -406,6 +406,7 @@ async def test_a_key_in_the_bar_is_explained(play: Play) -> None:
         assert "Answer the prompt in every lane" in str(bar.tooltip)
 
 
+@pytest.mark.slow
 async def test_any_size_will_do(play: Play, tmp_path: Path) -> None:
     async with play(presets=Presets(tmp_path / "presets.json")) as stage:
         await stage.begin()

@@ -123,6 +123,7 @@ def test_published_settings(model: str) -> None:
         validate_ropes({name: PUBLISHED[model], "vision_config": {name: PUBLISHED[model]}})
 
 
+@pytest.mark.slow
 def test_the_defaults_of_every_class() -> None:
     classes = {*MODEL_FOR_CAUSAL_LM_MAPPING, *MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING}
     tried = 0

@@ -22,7 +22,7 @@ if sys.argv[1] == "keep":
     keep_freed_memory()
 step()
 before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-for _ in range(60):
+for _ in range(12):
     step()
 print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 """
