@@ -58,7 +58,12 @@ from app.tui.screens.tour import TourScreen, TourStage
 from app.tui.screens.training import TrainingScreen
 from app.tui.state.app_state import EngineState
 from app.tui.state.startup import Startup
-from app.tui.textual_internals import KeepsBeforeACrash, has_backlog, hear_escape_alone
+from app.tui.textual_internals import (
+    KeepsBeforeACrash,
+    has_backlog,
+    hear_escape_alone,
+    outlive_terminal,
+)
 from app.tui.themes import DARK, LIGHT, OURS
 from app.tui.widgets.prompt import Prompt
 from app.tui.widgets.slider import Slider
@@ -96,6 +101,7 @@ class SpecchatApp(KeepsBeforeACrash[None], RunActions, LaneActions):
         self.theme = self.first_theme
         self.set_keymap(startup.keys)
         hear_escape_alone(self)
+        outlive_terminal(self)
 
     def get_default_screen(self) -> Screen[None]:
         return self.main

@@ -28,6 +28,7 @@ __all__ = [
     "hear_escape_alone",
     "keymap_of",
     "lay_out_again",
+    "outlive_terminal",
 ]
 
 Result = TypeVar("Result")
@@ -125,6 +126,41 @@ def has_backlog(app: App[Any]) -> bool:
     writer = getattr(app._driver, "_writer_thread", None)
     queue = getattr(writer, "_queue", None)
     return queue is not None and queue.qsize() > 0
+
+
+class Lossy:
+    """A terminal to write to, that may be closed: what is written then is lost, without an
+    error."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+    def write(self, text: str) -> None:
+        with suppress(OSError, ValueError):
+            self._file.write(text)
+
+    def flush(self) -> None:
+        with suppress(OSError, ValueError):
+            self._file.flush()
+
+
+def outlive_terminal(app: App[Any]) -> None:
+    """Let the app end by itself when its terminal is closed. The thread that writes would end with
+    an error, and the app wait for ever for room in its queue, with the models in memory."""
+
+    class Driver(app.driver_class):  # type: ignore[misc, name-defined]
+        _file: Any
+
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            if file := getattr(self, "_file", None):
+                self._file = Lossy(file)
+
+    Driver.__module__ = app.driver_class.__module__  # where the parser is looked for
+    app.driver_class = Driver
 
 
 def lay_out_again(widget: Widget) -> None:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+from errno import EIO
+from io import StringIO
 from queue import Queue
+from threading import Thread
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from textual import constants, events
@@ -22,6 +26,7 @@ from app.tui.textual_internals import (
     hear_escape_alone,
     keymap_of,
     lay_out_again,
+    outlive_terminal,
 )
 from tests.support.quiet import quiet
 from tests.support.scripted import prefilled
@@ -168,3 +173,28 @@ def test_textuals_own_queue_is_found() -> None:
         thread.write("a frame")
         assert has_backlog(app)  # type: ignore[arg-type]
     assert not has_backlog(SimpleNamespace(_driver=None))  # type: ignore[arg-type]
+
+
+def test_a_closed_terminal_keeps_nobody_waiting() -> None:
+    """The thread of a driver that writes must not end before it is told to."""
+
+    class Closed(StringIO):
+        def flush(self) -> None:
+            raise OSError(EIO, "Input/output error")
+
+    app = App[None]()
+    app.driver_class = type("Driver", (), {"_file": Closed()})
+    outlive_terminal(app)
+    driver: Any = app.driver_class()  # type: ignore[call-arg]
+    writer = WriterThread(driver._file)
+    writer.start()
+
+    def leave() -> None:
+        for _ in range(100):
+            writer.write("x")
+        writer.stop()
+
+    leaving = Thread(target=leave, daemon=True)
+    leaving.start()
+    leaving.join(10)
+    assert not leaving.is_alive() and not writer.is_alive()
