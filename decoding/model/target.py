@@ -169,8 +169,7 @@ class Target:
         self._forward.capture_layers(self.aux_layers)
 
     def release_features(self) -> None:
-        """Keep and return no more than a target does that nothing reads: no drafter does any
-        more."""
+        """Stop keeping and returning what EAGLE heads read: there are none any more."""
         self.keeps_features, self.aux_layers = False, ()
         self._forward.capture_layers(())
 

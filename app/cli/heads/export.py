@@ -205,7 +205,7 @@ def _write_medusa(weights: MedusaWeights, job: _ExportJob) -> str:
 
 def _write_eagle(head: EagleWeights, job: _ExportJob) -> str:
     version, out = head.config.version, job.out
-    form, engine = FORMATS[job.to], FORMATS[job.to].engine
+    form = FORMATS[job.to]
     as_read = form.eagle1 if version == "eagle1" else form.eagle3
     dialect: EagleDialect = _dialect(job, version, as_read)
     if job.to == "vllm" and dialect == "eagle3" and lost_in(head.config, dialect):
@@ -214,26 +214,7 @@ def _write_eagle(head: EagleWeights, job: _ExportJob) -> str:
         head = _without_fc_bias(head)
     if job.to == "sglang" and version == "eagle1" and not head.config.fc_bias:
         head = _with_fc_bias(head)
-    if engine in (SGLANG, TENSORRT_LLM) and 0 in head.config.aux_layers:
-        raise InputError(
-            f"{engine.name} reads outputs of layers, and this head the embedding too "
-            "(layer 0): it can't be served there"
-        )
-    one_layer = engine in (SGLANG, TENSORRT_LLM) and len(head.config.aux_layers) == 1
-    if engine is not None and (one_layer or "fc.weight" not in head.tensors):
-        raise InputError(
-            f"{engine.name} fuses several layers (fc), and this head reads one: it "
-            "can't be served there"
-        )
-    if job.to == "eagle":
-        require_as_authors(head, target_shape(job.model))
-    if engine in (SGLANG, TENSORRT_LLM):
-        _require_embedding_of(job.model, head, engine.name)
-    if engine is SGLANG and not sglang_reads_layers(head.config, job.model.config.model_type):
-        raise InputError(
-            f"for a {job.model.config.model_type} SGLang takes these layers for the ones before, "
-            "as the first is not layer 2: this head would draft worse there"
-        )
+    _require_readable(head, job)
     if dialect == "speculators" and head.config.hidden == head.config.target_hidden:
         # Its reader expects the embedding, which the other forms take from the target.
         module: Any = job.model.get_input_embeddings()
@@ -258,6 +239,31 @@ def _write_eagle(head: EagleWeights, job: _ExportJob) -> str:
     if again.config != head.config:
         raise InputError(f"{dialect} can't say all that is in the config of these heads")
     return dialect
+
+
+def _require_readable(head: EagleWeights, job: _ExportJob) -> None:
+    """Raise InputError for a head that the program would refuse or misread."""
+    engine, model_type = FORMATS[job.to].engine, job.model.config.model_type
+    if engine in (SGLANG, TENSORRT_LLM) and 0 in head.config.aux_layers:
+        raise InputError(
+            f"{engine.name} reads outputs of layers, and this head the embedding too "
+            "(layer 0): it can't be served there"
+        )
+    one_layer = engine in (SGLANG, TENSORRT_LLM) and len(head.config.aux_layers) == 1
+    if engine is not None and (one_layer or "fc.weight" not in head.tensors):
+        raise InputError(
+            f"{engine.name} fuses several layers (fc), and this head reads one: it "
+            "can't be served there"
+        )
+    if job.to == "eagle":
+        require_as_authors(head, target_shape(job.model))
+    if engine in (SGLANG, TENSORRT_LLM):
+        _require_embedding_of(job.model, head, engine.name)
+    if engine is SGLANG and not sglang_reads_layers(head.config, model_type):
+        raise InputError(
+            f"for a {model_type} SGLang takes these layers for the ones before, "
+            "as the first is not layer 2: this head would draft worse there"
+        )
 
 
 def require_as_authors(head: EagleWeights, target: TargetShape) -> None:
