@@ -202,7 +202,7 @@ def loaders() -> Iterator[Loader]:
     from app.history.export import markdown
     from app.history.parse_document import read_recording
     from app.history.store import Store
-    from app.models import tuning
+    from app.models import measured_file
     from app.models.catalog import inspect_folder, vocabulary_of
     from app.models.checkpoint import find_checkpoint
     from app.models.download import is_whole
@@ -287,9 +287,9 @@ def loaders() -> Iterator[Loader]:
     )
 
     def known(path: Path) -> None:
-        found = tuning.read_measured(path, "key")
+        found = measured_file.read_measured(path, "key")
         assert found is None or found.threads >= 1
-        tuning.read_tree(path, "key", ((0.5, 0.2), (0.4, 0.1)))
+        measured_file.read_tree(path, "key", ((0.5, 0.2), (0.4, 0.1)))
 
     yield Loader("measured", (measured,), known)
 

@@ -1,34 +1,35 @@
 """Tunes torch for a model on this machine: the number of threads, the memory layout of the weights,
-the cost of passes, and the tree of Medusa's heads. Measurements are cached on disk, until a pass is
-much quicker than measured, because the machine was busy then; a tree until another one is clearly
+the cost of passes, and the tree of Medusa's heads. What was measured is kept, until a pass is much
+quicker than measured, because the machine was busy then; a tree until another one is clearly
 faster."""
 
 from __future__ import annotations
 
-import json
-import os
-import platform
 import zlib
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
-import platformdirs
 import torch
-from pydantic import TypeAdapter
 
+from app.models.measured_file import (
+    Measured,
+    MeasuredTree,
+    keep_measured,
+    keep_tree,
+    machine_key,
+    measured_file,
+    read_measured,
+    read_tree,
+    usable_cores,
+)
 from decoding.cost.curve import Curve
 from decoding.cost.measure import pass_seconds, verify_cost
 from decoding.cost.model import Cost
 from decoding.drafters.eagle_head import EagleHead
 from decoding.drafters.medusa_heads import MedusaHeads
 from decoding.drafters.medusa_tree import default_choices, draft_seconds
-from decoding.files import write_atomically
-from decoding.json_text import parse_json
-from decoding.model.layouts import Layouts, lay_out
-from decoding.model.linears import ROWS, Layout, Linear
+from decoding.model.layouts import lay_out
+from decoding.model.linears import Layout, Linear
 from decoding.model.target import Target
 from decoding.trees.static import Choices
 
@@ -37,27 +38,13 @@ RECHECK_BELOW_SECONDS = 0.1  # a few passes up to this long are not noticed at s
 MUCH_QUICKER = 0.7
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """The measurements of a model on this machine."""
-
-    threads: int
-    layouts: Layouts
-    typical: float | None = None  # seconds of a typical round's pass; None for heads
-    passes: tuple[tuple[float, float], ...] = ()  # v(n): nodes and seconds; (): not yet measured
-
-
-_MEASURED = TypeAdapter(Measured)
-_DRAFT_SECONDS = TypeAdapter(tuple[float, float])
-
-
 def tune(target: Target, threads: int | None) -> int:
-    """Set torch's threads and the memory layout of the weights, from the cache or measured. Returns
-    the number of threads."""
+    """Set torch's threads and the memory layout of the weights, as kept or measured. Returns the
+    number of threads."""
     if target.device.type != "cpu":
         return choose_threads(target, threads)
     key = _target_key(target, threads)
-    known = read_measured(_path(), key)
+    known = read_measured(measured_file(), key)
     if known is not None:
         chosen = threads or known.threads
         torch.set_num_threads(chosen)
@@ -69,7 +56,7 @@ def tune(target: Target, threads: int | None) -> int:
     chosen = choose_threads(target, threads)
     layouts = lay_out(target.linears, target.dtype, None)
     measured = Measured(chosen, layouts, pass_seconds(target, TYPICAL_ROUND))
-    _keep(key, _entry(measured), instead_of=_tree_key(key))
+    keep_measured(key, measured, without=_tree_key(key))
     return chosen
 
 
@@ -79,28 +66,29 @@ def tune_head(head: EagleHead, target: Target) -> None:
         return
     threads = torch.get_num_threads()
     linears = head.drafting.linears
-    key = _key(f"EAGLE head, {head.nbytes} bytes of {target.dtype}{_halves(linears)}", threads)
-    known = read_measured(_path(), key)
+    dtype = f"{target.dtype}{_halves(linears)}"
+    key = machine_key(f"EAGLE head, {head.nbytes} bytes of {dtype}", threads)
+    known = read_measured(measured_file(), key)
     layouts = lay_out(linears, target.dtype, None if known is None else known.layouts)
     if known is None or known.layouts != layouts:
-        _keep(key, _entry(Measured(threads, layouts)))
+        keep_measured(key, Measured(threads, layouts))
 
 
 def pass_cost(target: Target, threads: int | None) -> Curve:
-    """v(n), seconds of a pass over n nodes, from the cache or measured. `threads` must be those
-    given to `tune`."""
+    """v(n), seconds of a pass over n nodes, as kept or measured. `threads` must be those given to
+    `tune`."""
     key = _target_key(target, threads)
-    known = read_measured(_path(), key) if target.device.type == "cpu" else None
+    known = read_measured(measured_file(), key) if target.device.type == "cpu" else None
     if known is not None and known.passes:
         return Curve(known.passes)
     cost = verify_cost(target)
     if known is not None:
-        _keep(key, _entry(replace(known, passes=cost.points)))
+        keep_measured(key, replace(known, passes=cost.points))
     return cost
 
 
 def medusa_tree(heads: MedusaHeads, target: Target, threads: int | None, cost: Cost) -> Choices:
-    """Return the best tree for the heads on this machine: the cached one, unless another one is
+    """Return the best tree for the heads on this machine: the kept one, unless another one is
     clearly faster. `cost` is v(n); `threads` must be those given to `tune`. Of the heads'
     `draft_seconds` the least of all starts count: a busy machine only adds to them."""
     if not heads.accuracy:
@@ -108,15 +96,15 @@ def medusa_tree(heads: MedusaHeads, target: Target, threads: int | None, cost: C
     accuracy = zlib.crc32(repr(heads.accuracy).encode())
     which = f"{heads.count} heads {accuracy:08x} on {device_name(target.device)}"
     key = _tree_key(_target_key(target, threads)) + which
-    known = read_tree(_path(), key, heads.accuracy)
-    before = read_draft_seconds(_path(), key) if known else None
+    known = read_tree(measured_file(), key, heads.accuracy)
     seconds = draft_seconds(heads, target)
-    if before:
+    if known and (before := known.draft_seconds):
         seconds = min(seconds[0], before[0]), min(seconds[1], before[1])
-    found = default_choices(heads, target, cost, known, seconds)
-    if (found, seconds) != (known, before):
-        _keep(key, {"choices": found, "draft_seconds": seconds})
-    return found
+    choices = default_choices(heads, target, cost, known.choices if known else (), seconds)
+    found = MeasuredTree(choices, seconds)
+    if found != known:
+        keep_tree(key, found)
+    return choices
 
 
 def device_name(device: torch.device) -> str:
@@ -124,35 +112,22 @@ def device_name(device: torch.device) -> str:
     return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
 
 
+def _target_key(target: Target, threads: int | None) -> str:
+    c = target.config
+    model = f"{c.model_type} {target.num_layers} x {target.hidden_size}, {target.vocab_size} ids"
+    nbytes = target.model.get_memory_footprint()  # without packed copies, which are made later
+    kept = "" if target.kv_cache == "none" else f", keys and values in {target.kv_cache}"
+    dtype = f"{target.dtype}{_halves(target.linears)}"
+    return machine_key(f"{model}, {nbytes} bytes of {dtype}{kept}", threads)
+
+
 def _tree_key(target: str) -> str:
-    """The beginning of the cache keys of trees that were chosen with a target's costs."""
+    """The beginning of the keys of trees that were chosen with a target's costs."""
     return f"{target}, Medusa's tree of "
 
 
-def read_tree(path: Path, key: str, accuracy: Sequence[Sequence[float]]) -> Choices:
-    """Return the cached tree for heads of this `accuracy`; () if there is none, or it can't be
-    read."""
-    try:
-        choices = tuple(tuple(map(int, path)) for path in _read(path)[key]["choices"])
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-        return ()
-    offered = list(map(len, accuracy))
-    return choices if all(_exists(path, offered) for path in choices) else ()
-
-
-def read_draft_seconds(path: Path, key: str) -> tuple[float, float] | None:
-    """Return the kept `draft_seconds`; None if there are none, or they can't be read."""
-    try:
-        found = _DRAFT_SECONDS.validate_python(_read(path)[key]["draft_seconds"])
-    except (LookupError, TypeError, ValueError):
-        return None
-    return found if min(found) > 0 else None
-
-
-def _exists(path: tuple[int, ...], offered: list[int]) -> bool:
-    """Whether each head has the path's rank."""
-    inside = 0 < len(path) <= len(offered)
-    return inside and all(0 <= rank < most for rank, most in zip(path, offered, strict=False))
+def _halves(linears: Sequence[tuple[str, Linear]]) -> str:
+    return " with exact halves" if linears and linears[0][1].fits_fp16 else ""
 
 
 def _was_busy(target: Target, known: Measured) -> bool:
@@ -176,15 +151,8 @@ def choose_threads(target: Target, wanted: int | None) -> int:
     return wanted
 
 
-def _cores() -> int:
-    """How many this process may use: fewer than there are under taskset, and in many batch jobs."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 def _fastest(target: Target) -> int:
-    spare = max(_cores() - 1, 1)
+    spare = max(usable_cores() - 1, 1)
     best, best_seconds = 1, float("inf")
     for threads in sorted({1, max(spare // 2, 1), spare}):
         torch.set_num_threads(threads)
@@ -192,67 +160,3 @@ def _fastest(target: Target) -> int:
         if seconds < 0.9 * best_seconds:  # more threads must earn their place
             best, best_seconds = threads, seconds
     return best
-
-
-def _path() -> Path:
-    return platformdirs.user_cache_path("specchat") / "measured.json"
-
-
-def _key(model: str, threads: int | None) -> str:
-    """Everything that the measurements depend on."""
-    parts = (
-        platform.node(),
-        torch.backends.cpu.get_cpu_capability(),
-        f"{_cores()} cores",
-        f"torch {torch.__version__}",
-        f"{'any' if threads is None else threads} threads",
-        f"rows {ROWS}",
-        model,
-    )
-    return ", ".join(parts)
-
-
-def _target_key(target: Target, threads: int | None) -> str:
-    c = target.config
-    model = f"{c.model_type} {target.num_layers} x {target.hidden_size}, {target.vocab_size} ids"
-    nbytes = target.model.get_memory_footprint()  # without packed copies, which are made later
-    kept = "" if target.kv_cache == "none" else f", keys and values in {target.kv_cache}"
-    dtype = f"{target.dtype}{_halves(target.linears)}"
-    return _key(f"{model}, {nbytes} bytes of {dtype}{kept}", threads)
-
-
-def _halves(linears: Sequence[tuple[str, Linear]]) -> str:
-    return " with exact halves" if linears and linears[0][1].fits_fp16 else ""
-
-
-def read_measured(path: Path, key: str) -> Measured | None:
-    """Return a kept measurement; None if there is none, or it can't be read."""
-    try:
-        found = _MEASURED.validate_python(_read(path)[key])
-    except (ArithmeticError, LookupError, ValueError):
-        return None
-    return replace(found, threads=min(max(found.threads, 1), _cores()))
-
-
-def _entry(measured: Measured) -> dict[str, Any]:
-    entry: dict[str, Any] = _MEASURED.dump_python(measured)
-    return entry
-
-
-def _keep(key: str, entry: Mapping[str, Any], instead_of: str | None = None) -> None:
-    """Replace the file atomically; without room for it the next start measures again. Entries whose
-    keys begin with `instead_of` are left out."""
-    path = _path()
-    others = _read(path).items()
-    kept = {k: e for k, e in others if instead_of is None or not k.startswith(instead_of)}
-    together = {**kept, key: entry}
-    with suppress(OSError):
-        write_atomically(path, json.dumps(together, indent=1))
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        found = parse_json(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}

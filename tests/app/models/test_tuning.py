@@ -15,7 +15,8 @@ import pytest
 import torch
 
 from app.models import tuning
-from app.models.tuning import device_name, medusa_tree, pass_cost, read_tree, tune, tune_head
+from app.models.measured_file import read_tree
+from app.models.tuning import device_name, medusa_tree, pass_cost, tune, tune_head
 from decoding.cost.curve import Curve
 from decoding.drafters import medusa_tree as measuring
 from decoding.model.linears import ROWS, can_pack
@@ -204,7 +205,7 @@ def test_medusas_tree_stays_until_another_one_is_clearly_faster(
         return found
 
     with monkeypatch.context() as patch:
-        patch.setattr(tuning, "_keep", lambda key, entry: None)
+        patch.setattr(tuning, "keep_tree", lambda key, tree: None)
         assert {max(map(len, tree)) for tree in chosen(1.0, 1.5, 1.8, 2.4)} == {3, 4}
     (tree,) = chosen(1.0, 1.5, 1.8, 2.4)
     assert len(tree) > 1 and chosen(1.0, 4.0, 8.0, 16.0) == {((0,),)}
@@ -249,7 +250,7 @@ def test_a_start_on_a_busy_machine_does_not_change_medusas_tree(
 def test_a_tree_that_the_heads_do_not_have_is_none(path: Path, choices: object) -> None:
     path.parent.mkdir()
     path.write_text(json.dumps({"key": {"choices": choices}}))
-    assert read_tree(path, "key", ((0.5, 0.2), (0.4, 0.1))) == ()
+    assert read_tree(path, "key", ((0.5, 0.2), (0.4, 0.1))) is None
 
 
 def test_where_nothing_can_be_kept_it_is_measured_all_the_same(path: Path) -> None:
