@@ -90,6 +90,7 @@ class Stats:
     verify_seconds: float = 0.0
     accept_seconds: float = 0.0
     decode_seconds: float = 0.0
+    untimed: int = 0  # emitted in none of `decode_seconds`: with a server's first piece of text
     histogram: list[int] = field(default_factory=list)  # [i]: rounds with i accepted tokens
 
     @classmethod
@@ -114,6 +115,11 @@ class Stats:
         self.histogram[accepted] += 1
 
     @property
+    def timed(self) -> int:
+        """The tokens that were emitted in `decode_seconds`."""
+        return self.emitted - self.untimed
+
+    @property
     def acceptance_rate(self) -> float | None:
         """α: accepted over tested."""
         return ratio(self.accepted, self.tested)
@@ -131,4 +137,4 @@ class Stats:
     @property
     def tokens_per_second(self) -> float | None:
         """Decoding speed; the prefill and the first token belong to TTFT, not here."""
-        return ratio(self.emitted, self.decode_seconds)
+        return ratio(self.timed, self.decode_seconds)

@@ -48,6 +48,11 @@ from decoding.params import KVCacheDtype
 from decoding.trees.static import parse_choices
 
 MAX_THREADS = 1024
+# what belongs to certain models, and so not to those of another family
+OF_MODELS = (
+    *(*ROLES, "adapter", "draft_adapter"),
+    *("chat_template", "medusa_choices", "eagle_choices"),
+)
 # arguments of a chat template that are set for every prompt
 _TEMPLATE_ARGS = {"messages", "conversation", "chat_template", "add_generation_prompt", "tokenize"}
 
@@ -310,7 +315,7 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
         given = self._flags if "server" in self._flags else self.model_fields_set
         asks_for_models = {"family", "strategies", *ROLES} & given
         chosen = self.strategies
-        if "strategies" not in self.model_fields_set and EAGLE_1.name in given:
+        if "strategies" not in self.model_fields_set and self.eagle1 and EAGLE_1.name in given:
             chosen += f",{EAGLE_1.name}"
         local = parse_strategies(chosen) if asks_for_models or not self.server else ()
         servers = parse_servers(self.server, self.server_model, [lane.name for lane in local])
@@ -337,14 +342,12 @@ def _bias(text: str) -> tuple[str, float]:
 
 def load_settings(flags: dict[str, Any]) -> Settings:
     """Load the settings from all sources. Flags that are None were not given. Like flags, a
-    `preset` wins over environment and file, and a `family` over the models that these name. Raises
-    InputError with the first wrong setting and its valid values."""
+    `preset` wins over environment and file, and a `family` over the models that these name, as one
+    in the environment over those in the file. Raises InputError with the first wrong setting and
+    its valid values."""
     given = {name: value for name, value in flags.items() if value is not None}
     names = frozenset(given)
-    if "family" in given:
-        if "target" in given:
-            raise InputError("a family has a target of its own: give one of --family and --target")
-        given = {**dict.fromkeys((*ROLES, "adapter", "draft_adapter")), **given}
+    given = {**_of_other_models(given), **given}
     if preset := given.pop("preset", None):
         given = {**Presets().get(preset), **given}
     if config_file().is_dir():  # pydantic-settings would ignore it silently
@@ -361,6 +364,23 @@ def load_settings(flags: dict[str, Any]) -> Settings:
         ) from error
     settings._flags = names
     return settings
+
+
+def _of_other_models(flags: Mapping[str, Any]) -> dict[str, Any]:
+    """The defaults of settings that are replaced where a family is chosen: what sources below it
+    name are other models. Raises InputError if the same source names a target, too."""
+    variables = {name for name in ("family", *OF_MODELS) if os.environ.get(_variable(name))}
+    if "family" in flags:
+        beside, forms = set(flags), ("--family", "--target")
+    elif "family" in variables and "target" not in flags:
+        beside = variables
+        forms = (_variable("family"), _variable("target"))
+    else:
+        return {}
+    if "target" in beside:
+        raise InputError(f"a family has a target of its own: give one of {' and '.join(forms)}")
+    fields = Settings.model_fields
+    return {name: fields[name].get_default() for name in OF_MODELS if name not in beside}
 
 
 def _first_error(error: ValidationError, given: dict[str, Any]) -> str:
@@ -383,5 +403,9 @@ def _first_error(error: ValidationError, given: dict[str, Any]) -> str:
 
 def source_of(name: str) -> str:
     """Return where a setting without a flag came from: environment or config.toml."""
-    variable = "SPECCHAT_" + name.upper()
+    variable = _variable(name)
     return variable if os.environ.get(variable) else f"{name} in {config_file()}"
+
+
+def _variable(name: str) -> str:
+    return "SPECCHAT_" + name.upper()

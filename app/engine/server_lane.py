@@ -69,7 +69,7 @@ class ServerLane:
         self._answer: Future[Ending] | None = None
         self._arrived: deque[Piece] = deque()
         self._requested_at = self._last_at = self._heard_at = 0.0
-        self._begun = False
+        self._first_tokens = 0  # in the first piece of text; 0 until it is there
 
     @property
     def available(self) -> bool:
@@ -82,7 +82,8 @@ class ServerLane:
 
     @property
     def tokens(self) -> int:
-        return self._begun + self.stats.emitted
+        begun = self._first_tokens if self.usage is None else bool(self._first_tokens)
+        return begun + self.stats.emitted
 
     @property
     def stats(self) -> Stats:
@@ -144,12 +145,16 @@ class ServerLane:
 
     # An answer
 
-    def ask(self, question: Question, arrived: Callable[[], None] = lambda: None) -> None:
-        """Begin an answer; `arrived` is called on another thread whenever there is more to take."""
+    def reset(self) -> None:
+        """Forget the last answer, and end it if it is running."""
         self.close()
         self.usage, self.finished, self.note = None, None, None
-        self.rounds, self.text, self._stats, self._begun = [], "", Stats(), False
-        self.ttft_seconds = 0.0
+        self.rounds, self.text, self._stats = [], "", Stats()
+        self._first_tokens, self.ttft_seconds = 0, 0.0
+
+    def ask(self, question: Question, arrived: Callable[[], None] = lambda: None) -> None:
+        """Begin an answer; `arrived` is called on another thread whenever there is more to take."""
+        self.reset()
         self.params = self.effective_params(question.params)
         self._heard_at = time.perf_counter()
         pieces = self._arrived = deque()
@@ -192,8 +197,8 @@ class ServerLane:
 
     def _arrival_of(self, piece: Piece) -> Arrival:
         self.text += piece.text
-        if not self._begun:
-            self._begun, self._last_at = True, piece.at
+        if not self._first_tokens:
+            self._first_tokens, self._last_at = max(piece.tokens, 1), piece.at
             self.ttft_seconds = piece.at - self._requested_at
             return Arrival(TokenEvent(PIECE, piece.text, TokenFate.FIRST, -1), None)
         index = len(self.rounds)
@@ -219,6 +224,7 @@ class ServerLane:
         """Get a whole answer. Raises InputError, ServerError, and InterruptedError when
         `cancelled()`."""
         if not question.messages:
+            self.reset()
             raise InputError("a server takes text, not input_ids")
         more: SimpleQueue[None] = SimpleQueue()
         self.ask(question, lambda: more.put(None))

@@ -9,6 +9,7 @@ out when the file is read, and cut off before it is appended to.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -32,6 +33,8 @@ from app.report.document import envelope
 from app.strategies.registry import find_strategy
 from decoding.errors import InputError
 from decoding.json_text import parse_json
+from decoding.params import LONGEST_DRAFT
+from decoding.round import Round
 
 LOG_VERSION = 1
 KINDS: dict[str, type[Any]] = {
@@ -93,7 +96,39 @@ def read_event(name: str, value: dict[str, Any]) -> Event:
         for lane in value["lanes"]:
             find_strategy(lane["strategy"])
     event: Event = _CODECS[name].validate_python(value)
+    if isinstance(event, RoundFinished):
+        _require_sound(event.round)
+    at = getattr(event, "at", 0.0)
+    if not (math.isfinite(at) and at >= 0):
+        raise ValueError(f"at {at} is no time")
     return event
+
+
+def _require_sound(record: Round) -> None:
+    """Raise ValueError for what no round can be, and nothing that reads one expects."""
+    nodes = len(record.shape)  # raises if it is no tree
+    path = zip((0, *record.accepted), record.accepted, strict=False)
+    times = (
+        *(record.draft_seconds, record.verify_seconds),
+        *(record.accept_seconds, record.total_seconds),
+    )
+    by_node = (
+        *(record.chosen, record.ranks, record.p, record.scores, record.model_p, record.q),
+        *(record.draws, record.entropies, record.top, record.tempered_p, record.thresholds),
+    )
+    problems = {
+        "tokens": len(record.tokens) != nodes,
+        "accepted": not all(
+            before < node < nodes and record.parents[node] == before for before, node in path
+        ),
+        "emitted": len(record.emitted) < len(record.accepted),
+        "tested": not 0 <= record.tested <= record.shape.depth,
+        "seconds": not all(math.isfinite(each) and each >= 0 for each in times),
+        "probabilities": not all(len(each) in (0, nodes) for each in by_node),
+        "gamma": not 0 <= record.gamma <= LONGEST_DRAFT,
+    }
+    if wrong := [name for name, found in problems.items() if found]:
+        raise ValueError(f"round {record.index}: wrong {', '.join(wrong)}")
 
 
 def complete_lines(data: bytes) -> bytes:

@@ -98,7 +98,11 @@ class LaneRecord:
         stats = Stats.of(self.rounds)
         if not self.strategy.remote:
             return stats
-        return with_reported_counts(stats, self.end.usage if self.end else None)
+        return with_reported_counts(stats, self.usage)
+
+    @property
+    def usage(self) -> Usage | None:
+        return self.end.usage if self.end else None
 
     @property
     def strategy(self) -> Strategy:

@@ -10,7 +10,8 @@ from decoding.stats import Stats
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """An answer to prompt number `prompt`: its tokens after the first one, and their seconds."""
+    """An answer to prompt number `prompt`: its tokens after the first one (or after the first piece
+    of a server's text), and their seconds."""
 
     prompt: int
     tokens: int
@@ -28,7 +29,7 @@ class Answer(Timing):
 
     @classmethod
     def of(cls, prompt: int, ids: Sequence[int], stats: Stats, cut: bool = False) -> Answer:
-        return cls(prompt, stats.emitted, stats.decode_seconds, list(ids), stats, cut)
+        return cls(prompt, stats.timed, stats.decode_seconds, list(ids), stats, cut)
 
 
 def same_ids(one: Answer, other: Answer) -> bool:

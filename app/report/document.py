@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any, Protocol
 
 from app.config.settings import Settings
+from app.servers.usage import Usage
 from app.strategies.lane_spec import LaneSpec
 from app.version import VERSION
 from decoding.round import Round
@@ -22,11 +23,9 @@ LANE_FIELDS = (
     "tokens_per_pass", "drafted", "tested", "accepted", "acceptance_rate", "accepted_histogram",
     "matches_ar", "first_divergence", "divergence_gap", "lossy", "server", "same_text",
 )  # fmt: skip
-
-
-_TOLD_BY_SERVERS = (
-    "target_passes", "drafted", "tested", "accepted", "accepted_histogram", "lossy",
-)  # fmt: skip
+# what is known of a server's answer only if the server reports it
+_OF_DRAFTS = ("target_passes", "drafted", "accepted")
+_OF_EACH_DRAFT = ("tested", "accepted_histogram")
 
 
 class LaneResult(Protocol):
@@ -56,6 +55,8 @@ class LaneResult(Protocol):
     def stats(self) -> Stats: ...
     @property
     def rounds(self) -> Sequence[Round]: ...
+    @property
+    def usage(self) -> Usage | None: ...
 
 
 def settings_report(settings: Settings) -> dict[str, Any]:
@@ -121,7 +122,7 @@ def lane_report(
         "server": _server(lane.spec),
     }
     if lane.spec.endpoint is not None:
-        report |= {name: report[name] or None for name in _TOLD_BY_SERVERS}
+        report |= dict.fromkeys(_untold(lane))
     if reference is not None and not error:
         report |= reference.compare(lane)
         if lane.spec.endpoint is None:  # another machine's speed is no speedup
@@ -129,6 +130,14 @@ def lane_report(
     if trace:
         report["rounds"] = [round_report(record) for record in lane.rounds]
     return report
+
+
+def _untold(lane: LaneResult) -> tuple[str, ...]:
+    """The fields that a server has not reported."""
+    drafting = lane.usage.drafting if lane.usage else None
+    if drafting is None:
+        return (*_OF_DRAFTS, *_OF_EACH_DRAFT, "lossy")
+    return ("lossy",) if drafting.tested is not None else (*_OF_EACH_DRAFT, "lossy")
 
 
 def _server(spec: LaneSpec) -> dict[str, Any] | None:

@@ -40,6 +40,7 @@ class AnswerStream:
         self._most = most  # tokens
         self._characters = 0
         self._counted = 0  # tokens so far, by the server
+        self._first_tokens = 1  # of the first piece
         self._first_at = self._last_at = 0.0
         self._ended: tuple[Literal["stop", "length"], float] | None = None
         self._last = Chunk()
@@ -69,10 +70,14 @@ class AnswerStream:
         self._last_at = now
         tokens = 1
         if chunk.tokens is not None:
-            tokens, self._counted = max(chunk.tokens - self._counted, 0), chunk.tokens
+            counted = min(chunk.tokens, 2 * self._most)
+            tokens, self._counted = max(counted - self._counted, 0), counted
+        if self.pieces == 1:
+            self._first_tokens = max(tokens, 1)
         # Some servers ignore max_tokens. A piece has at least one token.
         self.overlong = (
-            self.pieces > 2 * self._most or self._characters > LONGEST_TOKEN * self._most
+            max(self.pieces, self._counted + 1) > 2 * self._most
+            or self._characters > LONGEST_TOKEN * self._most
         )
         return Piece(text, tokens, now)
 
@@ -104,5 +109,6 @@ class AnswerStream:
             note = note or "the server counts no tokens: its pieces of text are counted"
         # What comes in one piece, as through a proxy that buffers, tells no speed.
         seconds = ended_at - self._first_at if self.pieces > 1 else 0.0
-        usage = Usage(seconds, tokens, self._last.prompt_tokens, self._last.drafting)
+        last = self._last
+        usage = Usage(seconds, tokens, last.prompt_tokens, last.drafting, self._first_tokens)
         return Ending(reason, usage, note)

@@ -16,6 +16,7 @@ from decoding.params import Params
 
 Json = dict[str, Any]
 SEED_BITS = 31  # accepted by every engine
+FAILED = ("abort", "error")  # finish reasons of answers that are not whole
 COUNTING = ("vllm", "sglang")  # engines with an option to report token counts in every chunk
 
 
@@ -101,7 +102,9 @@ def read_chunk(data: str, key: str | None = None) -> Chunk:
     tokens = count(usage, "completion_tokens")
     if tokens is None:
         tokens = count(timings, "predicted_n")
-    finish = choice.get("finish_reason")
+    finish = choice.get("finish_reason") or None  # some send "" until the end
+    if finish in FAILED:
+        raise ServerError(f"the server ended the answer early: finish_reason is {finish!r}")
     return Chunk(
         text=_text(delta.get("content")) or _text(choice.get("text")),
         reasoning=_text(delta.get("reasoning_content")) or _text(delta.get("reasoning")),

@@ -23,12 +23,13 @@ class Drafting:
 class Usage:
     """`tokens` of the answer, including the first and the end-of-sequence token; None: not
     reported, so that pieces of text are counted. `seconds`: from the first piece to the end; 0 if
-    it is the only one."""
+    it is the only one. `first_tokens` are those of the first piece, which took none of them."""
 
     seconds: float
     tokens: int | None = None
     prompt_tokens: int | None = None
     drafting: Drafting | None = None
+    first_tokens: int = 1
 
 
 def with_reported_counts(stats: Stats, usage: Usage | None) -> Stats:
@@ -40,6 +41,7 @@ def with_reported_counts(stats: Stats, usage: Usage | None) -> Stats:
     found.decode_seconds = usage.seconds
     if usage.tokens is not None:
         found.emitted = max(usage.tokens - 1, 0)
+        found.untimed = min(usage.first_tokens - 1, found.emitted)
     if drafting := usage.drafting:
         found.drafted, found.accepted = drafting.drafted, drafting.accepted
         found.tested = drafting.tested or 0

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # a lane on a server needs none
     from transformers import PreTrainedTokenizerBase
 
+REPLACED = "\N{REPLACEMENT CHARACTER}"  # bytes that are no character, or not yet
 LONGEST_TOKEN = 256  # characters; no token of a common vocabulary is longer
+MAX_PENDING = 8  # ids without text; a character has at most four bytes
 MAX_CONTEXT = 16  # ids; more would take longer to decode than a second call once in a while
 
 
@@ -37,8 +39,8 @@ class Detokenizer:
         """Add a token, and return the text that it adds."""
         self._ids.append(token)
         self._text = self._decode(self._ids)
-        if self._text.endswith("\N{REPLACEMENT CHARACTER}"):
-            return ""
+        if self._text.endswith(REPLACED):
+            return self._without_waiting() if len(self._ids) - self._context > MAX_PENDING else ""
         if len(self._text) <= self._returned:  # such as a special token
             if len(self._ids) > MAX_CONTEXT:  # each of a long run would be decoded with all of them
                 self._ids.pop()
@@ -50,6 +52,18 @@ class Detokenizer:
         self._context, self._returned = len(self._ids), len(self._text)
         return added
 
+    def _without_waiting(self) -> str:
+        """Return what there is of a text that has not ended with a whole character for long: all
+        characters but the last one, which may still be completed. Where there is none the bytes
+        are no text, and none of them is decoded again."""
+        whole = len(self._text.rstrip(REPLACED))
+        if whole > self._returned:
+            added, self._returned = self._text[self._returned : whole], whole
+            return added
+        added = self.flush()
+        self._ids, self._text, self._context, self._returned = [], "", 0, 0
+        return added
+
     def flush(self) -> str:
         """Return the text of a character that was never completed."""
         rest = self._text[self._returned :]
@@ -59,4 +73,4 @@ class Detokenizer:
     def preview(self, token: int) -> str:
         """Return the text of a token if it came next, without adding it."""
         text = self._decode([*self._ids, token])[len(self._text) :]
-        return text.replace("\N{REPLACEMENT CHARACTER}", "\N{WHITE SQUARE}")
+        return text.replace(REPLACED, "\N{WHITE SQUARE}")

@@ -15,8 +15,12 @@ import pytest
 from app.cli.lanes import open_lanes
 from app.config.settings import load_settings
 from app.engine.server_lane import ServerLane
+from app.report.document import lane_report
 from app.servers.client import ServerInfo
+from app.servers.protocol import Question
+from app.servers.usage import Drafting, Usage
 from decoding.errors import InputError
+from decoding.params import Params
 from tests.conftest import FamilyFolders, Specchat
 from tests.support.fake_server import KEY, PIECES
 from tests.support.hostile import obeyed
@@ -43,6 +47,38 @@ def test_run_with_a_server_alone(specchat: Specchat, server_url: str) -> None:
     assert lane["acceptance_rate"] == 6 / 9 and lane["accepted_histogram"] == [1, 1, 1, 1]
     assert lane["ttft_seconds"] > 0 and lane["tokens_per_second"] > 0
     assert lane["speedup"] is lane["matches_ar"] is lane["prefill_seconds"] is None
+
+
+def server_lane(url: str) -> ServerLane:
+    settings = load_settings({"server": (f"{url}/vllm",)})
+    (lane,), _ = open_lanes(settings.lanes, settings, lambda line: None)
+    assert isinstance(lane, ServerLane)
+    return lane
+
+
+def test_what_a_server_is_not_asked_has_no_figures(server_url: str) -> None:
+    """Not those of the prompt before it."""
+    lane = server_lane(server_url)
+    lane.generate(Question([{"role": "user", "content": "Hello"}], Params(), 0))
+    assert lane_report(lane, None, None, False)["text"] == TEXT
+    with pytest.raises(InputError, match="not input_ids") as raised:
+        lane.generate(Question([], Params(), 0))
+    report = lane_report(lane, None, str(raised.value), False)
+    assert (report["text"], report["tokens"]) == ("", 0)
+    assert report["ttft_seconds"] is report["tokens_per_second"] is report["drafted"] is None
+
+
+def test_none_accepted_is_a_report_and_not_nothing(server_url: str) -> None:
+    lane = server_lane(server_url)
+    for drafting, known in (
+        (None, (None, None, None, None)),
+        (Drafting(12, 0), (12, 0, None, 10)),
+        (Drafting(12, 0, 4, 0, (3,)), (12, 0, 0, 10)),
+    ):
+        lane.usage = Usage(1.0, 11, drafting=drafting)
+        report = lane_report(lane, None, None, False)
+        names = ("drafted", "accepted", "tested", "target_passes")
+        assert tuple(report[name] for name in names) == known
 
 
 def test_all_servers_are_asked_before_any_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,6 +52,23 @@ def test_a_family_that_is_given_leaves_out_the_models_of_file_and_environment(
         load_settings({"family": "smollm2", "target": "./mine"})
 
 
+def test_a_family_in_the_environment_leaves_out_the_models_of_the_file(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config.write_text('target = "./mine"\nchat_template = "./mine.jinja"\nmedusa = "./heads"\n')
+    monkeypatch.setenv("SPECCHAT_FAMILY", "smollm2")
+    family = PUBLIC_FAMILIES["smollm2"]
+    models = load_settings({}).models
+    assert {"target": models.target, **models.drafters} == family.sources
+    assert models.chat_template is None and family.chat_template is None
+    monkeypatch.setenv("SPECCHAT_DRAFT", "./small")
+    assert load_settings({}).models.drafters["draft"] == "./small"
+    assert load_settings({"target": "./other"}).models.target == "./other"
+    monkeypatch.setenv("SPECCHAT_TARGET", "./theirs")
+    with pytest.raises(InputError, match="one of SPECCHAT_FAMILY and SPECCHAT_TARGET$"):
+        load_settings({})
+
+
 def test_every_shared_option_but_the_preset_is_a_setting() -> None:
     assert {option.name for option in SHARED} - Settings.model_fields.keys() == {"preset"}
 
@@ -176,6 +193,7 @@ def test_a_second_eagle_head_has_a_lane_unless_others_are_chosen(config: Path) -
     assert lanes() == ["ar", "draft", "medusa", "eagle"]
     assert lanes(eagle1="./head") == ["ar", "draft", "medusa", "eagle", "eagle1"]
     assert lanes(eagle1="./head", strategies="ar,eagle") == ["ar", "eagle"]
+    assert lanes(family="smollm2") == ["ar", "draft", "medusa", "eagle"]
     config.write_text("eagle1 = './head'\n")
     assert lanes() == ["ar", "draft", "medusa", "eagle", "eagle1"]
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,4 +40,38 @@ def test_a_lanes_own_settings_are_settings(tmp_path: Path, wrong: str) -> None:
     log = tmp_path / "log.jsonl"
     log.write_text(LOG.read_text().replace('{"gamma":2}', wrong))
     with pytest.raises(InputError, match="line 2: not a recorded loaded"):
+        read_recording(log)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda event, record: record["parents"].__setitem__(1, 7),
+        lambda event, record: record.update(accepted=[99]),
+        lambda event, record: record.update(accepted=[2, 1]),
+        lambda event, record: record.update(tokens=[]),
+        lambda event, record: record.update(emitted=[]),
+        lambda event, record: record.update(tested=9),
+        lambda event, record: record.update(gamma=10**9),
+        lambda event, record: record.update(total_seconds=float("nan")),
+        lambda event, record: record.update(verify_seconds=-1.0),
+        lambda event, record: record.update(p=[0.5]),
+        lambda event, record: event.update(at=float("inf")),
+    ],
+)
+def test_a_round_that_cannot_be_is_refused(
+    tmp_path: Path, damage: Callable[[dict[str, Any], dict[str, Any]], None]
+) -> None:
+    """The screen and the statistics rely on what they read."""
+    lines = LOG.read_text().splitlines()
+    index, event = next(
+        (index, event)
+        for index, (name, event) in enumerate(map(json.loads, lines))
+        if name == "round" and event["round"]["accepted"]
+    )
+    damage(event, event["round"])
+    lines[index] = json.dumps(["round", event])
+    log = tmp_path / "log.jsonl"
+    log.write_text("\n".join(lines) + "\n")
+    with pytest.raises(InputError, match=f"line {index + 1}: not a recorded round"):
         read_recording(log)

@@ -114,3 +114,32 @@ def test_a_leading_space_is_kept_where_the_tokenizer_drops_the_first_one(word: s
 
     detokenizer = Detokenizer(stripping)
     assert "".join(detokenizer.push(i) for i in (0, 1, 1, 0)) == stripping((0, 1, 1, 0))
+
+
+def test_bytes_that_are_no_text_do_not_pile_up() -> None:
+    """A model at a high temperature, or a damaged one, may write thousands of them."""
+    decoded = []
+
+    def counted(ids: Sequence[int]) -> str:
+        decoded.append(len(ids))
+        return HALF * len(ids)
+
+    detokenizer = Detokenizer(counted)
+    pieces = [detokenizer.push(1) for _ in range(100)]
+    assert max(decoded) <= 16 and sum(map(len, pieces)) > 80
+    assert "".join(pieces) + detokenizer.flush() == HALF * 100
+
+
+def test_characters_that_share_tokens_come_one_by_one() -> None:
+    """Each token ends a character and begins the next."""
+    text = "日本語" * 8
+    raw = text.encode()
+    parts = [raw[:2], *(raw[start : start + 3] for start in range(2, len(raw) - 3, 3)), raw[-1:]]
+
+    def joined(ids: Sequence[int]) -> str:
+        return b"".join(parts[token] for token in ids).decode("utf-8", "replace")
+
+    detokenizer = Detokenizer(joined)
+    pieces = [detokenizer.push(token) for token in range(len(parts))]
+    assert "".join(pieces) + detokenizer.flush() == text
+    assert len([piece for piece in pieces if piece]) > 12
