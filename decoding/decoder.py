@@ -317,9 +317,12 @@ class Decoder:
 
     def _require_token(self, token: int) -> None:
         if token == NO_TOKEN:
+            tokens = len(self._ids)
+            self._cache.truncate(0)  # rows of the tokens before may have become NaN with it
+            self._ids = []
             raise InputError(
-                f"the model's logits are not numbers (NaN or infinite) after {len(self._ids)} "
-                "tokens: its weights are damaged, or it must be loaded in another dtype"
+                f"the model's logits are not numbers (NaN or infinite) after {tokens} tokens: its "
+                "weights are damaged, or it must be loaded in another dtype"
             )
 
     def _limit(self, params: Params) -> int:

@@ -12,6 +12,7 @@ from app.cli.lane_checks import check_concurrency
 from app.cli.lanes import backend, open_lanes
 from app.cli.prompts import first_prompts, opening, question
 from app.cli.terminal import progress
+from app.config.presets import NO_WARPING
 from app.config.settings import Settings
 from app.engine.comparison import Baseline
 from app.engine.lane_turn import AnyLane, Task
@@ -74,11 +75,17 @@ def run(
     document = envelope(
         **backend(models, lanes),
         settings=settings_report(settings),
-        ignored=[] if models is None else list(models.ignored),
+        ignored=[] if models is None else _ignored(models, settings),
         runs=runs,
         load=[load.document() for load in loads.values()],
     )
     return RunResult(document, interruption.code or code)
+
+
+def _ignored(models: LoadedModels, settings: Settings) -> list[str]:
+    """What the model's generation_config asks for and this run does not do."""
+    penalized = settings.repetition_penalty != NO_WARPING["repetition_penalty"]
+    return [name for name in models.ignored if name != "repetition_penalty" or not penalized]
 
 
 def _questions(settings: Settings, requests: Sequence[Request]) -> list[Question]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from app.config.presets import MODEL
 from app.report.load_text import load_line
 from app.report.verdict import FEW_TOKENS, INCREDIBLE, incredible_row
 from app.text.plural import pluralize
@@ -27,7 +28,10 @@ def format_run(document: dict[str, Any]) -> str:
     blocks += [load_line(load) for load in document["load"]]
     if document["ignored"]:
         names = ", ".join(document["ignored"])
-        blocks.append(f"the model's generation_config also asks for {names}: ignored")
+        line = f"the model's generation_config also asks for {names}: ignored"
+        if "repetition_penalty" in document["ignored"]:
+            line += f" (--preset {MODEL} applies its repetition_penalty)"
+        blocks.append(line)
     at_once = ", batch size 1" if not document["load"] else ""
     kept = document["kv_cache"]
     lossy = f", keys and values in {kept} (LOSSY)" if kept not in (None, "none") else ""

@@ -48,6 +48,7 @@ from decoding.params import KVCacheDtype
 from decoding.trees.static import parse_choices
 
 MAX_THREADS = 1024
+LARGEST_BIAS = 10_000  # of a logit; float16 ends at 65,504
 # what belongs to certain models, and so not to those of another family
 OF_MODELS = (
     *(*ROLES, "adapter", "draft_adapter"),
@@ -205,9 +206,10 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
     def _valid_logit_bias(cls, texts: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
         for text in texts:
             token, value = _bias(text)
-            if not token or not math.isfinite(value):
+            if not token or not abs(value) <= LARGEST_BIAS:
                 raise ValueError(
-                    f"must be ID=NUMBER or TEXT=NUMBER, such as ' the'=-5, not '{text}'"
+                    "must be ID=NUMBER or TEXT=NUMBER, such as ' the'=-5, a number from "
+                    f"-{LARGEST_BIAS} to {LARGEST_BIAS}, not '{text}'"
                 )
         if texts and info.data.get("server"):
             raise ValueError("acts on models that are loaded here: leave out --server")

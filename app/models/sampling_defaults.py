@@ -42,8 +42,11 @@ def defaults_of_target(options: ModelOptions) -> dict[str, Any]:
 
 
 def ignored_settings(config: GenerationConfig | None) -> tuple[str, ...]:
-    """Return the logits processors that a model's config asks for, which have no effect here."""
+    """Return what a model's config asks for beside the settings of sampling that has no effect
+    here, though it changes what `generate` answers; the repetition penalty has one only if it is
+    asked for, as by the preset "model"."""
     neutral = {
+        "repetition_penalty": 1.0,
         "no_repeat_ngram_size": 0,
         "encoder_repetition_penalty": 1.0,
         "bad_words_ids": None,
@@ -54,6 +57,15 @@ def ignored_settings(config: GenerationConfig | None) -> tuple[str, ...]:
         "forced_eos_token_id": None,
         "min_length": 0,
         "min_new_tokens": None,
+        "exponential_decay_length_penalty": None,
+        "guidance_scale": 1.0,
+        "watermarking_config": None,
+        "num_beams": 1,
+        "stop_strings": None,
+        "typical_p": 1.0,
+        "epsilon_cutoff": 0.0,
+        "eta_cutoff": 0.0,
+        "top_h": None,
     }
     return tuple(
         name for name, off in neutral.items() if getattr(config, name, off) not in (off, None)

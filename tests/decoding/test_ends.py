@@ -210,3 +210,14 @@ def test_logits_that_never_were_numbers() -> None:
     decoder = Decoder(breaks_at(PROMPT[0]))
     with pytest.raises(InputError, match="not numbers"):
         decoder.start(PROMPT, Params(), 0)
+
+
+def test_a_prompt_without_what_broke_the_one_before_is_answered() -> None:
+    """Within a pass 0 x NaN is NaN: rows before the broken one can't be kept for it."""
+    unused = next(token for token in range(64) if token not in (*PROMPT, *TRUTH))
+    decoder = Decoder(breaks_at(unused))
+    with pytest.raises(InputError, match="not numbers"):
+        decoder.start([*PROMPT, unused], Params(), 0)
+    for _ in decoder.generate(PROMPT, Params(max_new_tokens=8)):
+        pass
+    assert decoder.generated == TRUTH[:8]

@@ -96,6 +96,7 @@ def test_a_text_that_is_one_token_stands_for_its_id(options: ModelOptions) -> No
         ("the", "--logit-bias: must be ID=NUMBER or TEXT=NUMBER"),
         ("the=", "--logit-bias: must be ID=NUMBER or TEXT=NUMBER"),
         ("the=nan", "--logit-bias: must be ID=NUMBER or TEXT=NUMBER"),
+        ("5=1e39", "--logit-bias: .* a number from -10000 to 10000, not '5=1e39'"),
         ("=3", "--logit-bias: must be ID=NUMBER or TEXT=NUMBER"),
     ],
 )

@@ -6,14 +6,16 @@ import json
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
+from transformers import GenerationConfig
 
 from app.config.model_options import ModelOptions
 from app.config.settings import load_settings
 from app.models.load_models import load_models
 from app.models.loaded import LoadedModels
-from app.models.sampling_defaults import sampling_defaults
+from app.models.sampling_defaults import ignored_settings, sampling_defaults
 from decoding.errors import InputError
 from tests.conftest import FamilyFolders, Specchat
 
@@ -112,3 +114,35 @@ def test_the_models_preset_headless(
     (folder / "generation_config.json").write_text(json.dumps(config))
     settings = json.loads(specchat(*run, "--top-k", "5").stdout)["settings"]
     assert (settings["temperature"], settings["top_k"], settings["top_p"]) == (0.6, 5, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"repetition_penalty": 1.0, "num_beams": 1, "eos_token_id": 5}, ()),
+        ({"repetition_penalty": 1.1}, ("repetition_penalty",)),
+        ({"exponential_decay_length_penalty": (2, 1.5)}, ("exponential_decay_length_penalty",)),
+        ({"guidance_scale": 2.0, "num_beams": 4}, ("guidance_scale", "num_beams")),
+        ({"stop_strings": ["END"], "do_sample": True}, ("stop_strings",)),
+        ({"suppress_tokens": [3]}, ("suppress_tokens",)),
+    ],
+)
+def test_what_a_generation_config_asks_for_in_vain_is_named(
+    given: dict[str, Any], named: tuple[str, ...]
+) -> None:
+    assert ignored_settings(GenerationConfig(**given)) == named
+
+
+def test_a_penalty_of_the_model_is_ignored_until_it_is_asked_for(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(family_folders.target, folder)
+    config = {"repetition_penalty": 1.5, "eos_token_id": 1}
+    (folder / "generation_config.json").write_text(json.dumps(config))
+    flags = ("--target", str(folder), "--strategies", "ar", "--max-new-tokens", "4")
+    run = ("run", "--prompt", "the", *flags)
+    assert json.loads(specchat(*run, "--json").stdout)["ignored"] == ["repetition_penalty"]
+    assert "repetition_penalty: ignored (--preset model applies" in specchat(*run).stdout
+    asked = json.loads(specchat(*run, "--preset", "model", "--json").stdout)
+    assert asked["ignored"] == [] and asked["settings"]["repetition_penalty"] == 1.5
