@@ -45,6 +45,8 @@ class AnswerStream:
         self._ended: tuple[Literal["stop", "length"], float] | None = None
         self._last = Chunk()
         self._thinking = False
+        self._after_tag = False  # and no text since
+        self._line_ended = False  # with the last text
 
     @property
     def finished(self) -> bool:
@@ -83,17 +85,25 @@ class AnswerStream:
 
     def _text(self, chunk: Chunk) -> str:
         """The chunk's text; reasoning in a field of its own is put between the models' tags."""
-        text = chunk.text
+        found = ""
         if chunk.reasoning:
-            opening = "" if self._thinking else "<think>\n"
-            self._thinking = True
-            return f"{opening}{chunk.reasoning}" + (self._close() + text if text else "")
-        return self._close() + text if text else ""
+            if not self._thinking:
+                self._thinking, self._after_tag, found = True, True, "<think>\n"
+            found += self._after(chunk.reasoning)
+        if chunk.text:
+            if self._thinking:
+                found += "</think>\n\n" if self._line_ended else "\n</think>\n\n"
+                self._thinking, self._after_tag = False, True
+            found += self._after(chunk.text)
+        return found
 
-    def _close(self) -> str:
-        closing = "\n</think>\n\n" if self._thinking else ""
-        self._thinking = False
-        return closing
+    def _after(self, text: str) -> str:
+        """Text without the ends of lines after a tag: some engines send them, others do not."""
+        if self._after_tag:
+            text = text.lstrip("\n")
+        self._after_tag = self._after_tag and not text
+        self._line_ended = text.endswith("\n") if text else self._line_ended
+        return text
 
     def ending(self) -> Ending:
         """Return how the answer ended. Raises ServerError if the stream broke off."""

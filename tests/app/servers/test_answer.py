@@ -56,3 +56,17 @@ def test_an_absurd_count_takes_no_memory_and_ends_the_answer() -> None:
 def test_a_usage_of_an_older_log_has_one_first_token() -> None:
     stats = with_reported_counts(Stats(), Usage(2.0, 11))
     assert stats.tokens_per_second == 5.0
+
+
+@pytest.mark.parametrize("ends", [("", "", ""), ("\n", "\n", "\n\n")])
+def test_reasoning_is_written_as_the_model_wrote_it(ends: tuple[str, str, str]) -> None:
+    """Some engines cut the ends of lines that belong to the tags, others send them."""
+    before, after, between = ends
+    stream = AnswerStream(40)
+    chunks = [
+        *(Chunk(reasoning=text) for text in (before, "a\nfox", f" rests{after}")),
+        *(Chunk(text=text) for text in (between, "It sleeps.", "\n", "\nYes.")),
+    ]
+    pieces = [stream.add(each, 1.0) for each in chunks]
+    text = "".join(piece.text for piece in pieces if piece)
+    assert text == "<think>\na\nfox rests\n</think>\n\nIt sleeps.\n\nYes."
