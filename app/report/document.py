@@ -7,7 +7,6 @@ from dataclasses import asdict
 from typing import Any, Protocol
 
 from app.config.settings import Settings
-from app.servers.usage import Usage
 from app.strategies.lane_spec import LaneSpec
 from app.version import VERSION
 from decoding.round import Round
@@ -26,6 +25,20 @@ LANE_FIELDS = (
 # what is known of a server's answer only if the server reports it
 _OF_DRAFTS = ("target_passes", "drafted", "accepted")
 _OF_EACH_DRAFT = ("tested", "accepted_histogram")
+
+
+class ReportedDrafts(Protocol):
+    """See `app.servers.usage.Drafting`."""
+
+    @property
+    def tested(self) -> int | None: ...
+
+
+class ReportedUsage(Protocol):
+    """What a server reported of an answer, see `app.servers.usage.Usage`."""
+
+    @property
+    def drafting(self) -> ReportedDrafts | None: ...
 
 
 class LaneResult(Protocol):
@@ -56,7 +69,7 @@ class LaneResult(Protocol):
     @property
     def rounds(self) -> Sequence[Round]: ...
     @property
-    def usage(self) -> Usage | None: ...
+    def usage(self) -> ReportedUsage | None: ...
 
 
 def settings_report(settings: Settings) -> dict[str, Any]:

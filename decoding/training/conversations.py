@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from transformers import PreTrainedTokenizerBase
 
 from decoding.errors import InputError, reason_for
 from decoding.model.prefix import common_prefix_length
+from decoding.tokenizing.reasoning import OPEN, split_reasoning
 from decoding.training.data import Record, digest
 from decoding.training.shapes import columns_for
 
@@ -51,6 +52,9 @@ def encode_conversation(
     if vocabulary and record.get("vocabulary") == vocabulary and _ids_match_text(record, tokenizer):
         return _of_ids(record["ids"], record["answers"])
     ids = rendered(tokenizer, messages, False)
+    learned = len(messages) > record.get("given_messages", 0)
+    if learned and _loses_reasoning(tokenizer, messages[-1], ids):
+        return _with_reasoning(record, tokenizer, ids)
     labels = [IGNORED] * len(ids)
     for i, message in enumerate(messages, 1):
         if message["role"] == "assistant" and i > record.get("given_messages", 0):
@@ -65,6 +69,34 @@ def encode_conversation(
         end = _end_of_open(tokenizer, messages, ids)
         return Example(ids[:end], tuple(labels[:end]))
     return Example(ids, tuple(labels))
+
+
+def _loses_reasoning(
+    tokenizer: PreTrainedTokenizerBase, last: Mapping[str, str], ids: Sequence[int]
+) -> bool:
+    """Whether a template leaves out the reasoning of the `last` answer. Most do so for earlier ones
+    only, DeepSeek-R1's for all."""
+    if last["role"] != "assistant":
+        return False
+    reasoning, _ = split_reasoning(last["content"])
+    return bool(reasoning) and str(reasoning) not in str(tokenizer.decode(list(ids)))
+
+
+def _with_reasoning(
+    record: Record, tokenizer: PreTrainedTokenizerBase, without: Sequence[int]
+) -> Example:
+    """The last answer as the model gave it: after its prompt, which may open the reasoning, and
+    with the end of turn that the template puts after answers."""
+    *before, last = record["messages"]
+    prompt = rendered(tokenizer, before, True)
+    text = last["content"]
+    if str(tokenizer.decode(list(prompt))).rstrip().endswith(OPEN):
+        text = text.lstrip().removeprefix(OPEN).removeprefix("\n")
+    answer = list(tokenizer(text, add_special_tokens=False)["input_ids"])
+    end = _end_of_answer(tokenizer, without, 0)
+    if record.get("finish_reason") != "length" and without[end - 1] in special_ids(tokenizer):
+        answer.append(without[end - 1])
+    return Example.of_answer(prompt, answer)
 
 
 def _start_of_answer(

@@ -177,15 +177,13 @@ def distill(
     batch_size: int = 64,
     seed: int = 0,
     reasoning: Reasoning = "keep",
-    template: str = "",
 ) -> int:
     """Answer each conversation's open turns, and append the records to `out`; returns the number of
     records in it.
 
-    Prompts of similar length are answered together, so the output is sorted by length. `template`
-    is the tokenizer's chat template if that is not its own. Raises InputError if `out` holds
-    anything but the first of the same answers, and then does not change it; and for penalties,
-    which do not act here.
+    Prompts of similar length are answered together, so the output is sorted by length. Raises
+    InputError if `out` holds anything but the first of the same answers, and then does not change
+    it; and for penalties, which do not act here.
     """
     if params.sampling.penalizes:
         raise InputError("answers are distilled without penalties: leave them out")
@@ -196,7 +194,7 @@ def distill(
     made += [seed] if temperature else []
     made += [top_p] if top_p < 1 else []
     made += [sampling.top_k, sampling.min_p] if sampling.top_k or sampling.min_p else []
-    made += [template] if template else []
+    made += [tokenizer.chat_template, sorted(eos_ids(model, tokenizer))]
     made_by = digest(made + ([reasoning] if reasoning == "drop" else []))
     lines = lines_so_far(out, made_by, len(open_turns))
     keep_only(out, lines)

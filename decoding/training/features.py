@@ -34,6 +34,8 @@ from decoding.training.data import digest
 from decoding.training.log import Progress
 
 _INDEX = "index.json"
+# A shard's most conversations and bytes. While it is made it is in memory several times.
+_SHARD, _SHARD_BYTES = 256, 1 << 29
 _BATCH = 8  # conversations per pass when a cache is written
 
 
@@ -153,11 +155,15 @@ def cache_features(
     data: Dataset[Example],
     aux_layers: Sequence[int],
     folder: Path,
-    shard: int = 256,
+    shard: int | None = None,
 ) -> FeatureCache:
-    """Write the features of `data` to `folder`, `shard` conversations per file; continues an
-    interrupted run. Raises InputError if the folder is for other data or another target."""
+    """Write the features of `data` to `folder`, `shard` conversations per file (None: as many as
+    take `_SHARD_BYTES` on average); continues an interrupted run. Nothing else may write to the
+    folder. Raises InputError if it is for other data or another target."""
     examples = _all_of(data)
+    if shard is None:
+        mean = feature_bytes(target, data, aux_layers) // max(len(examples), 1)
+        shard = min(max(_SHARD_BYTES // max(mean, 1), 1), _SHARD)
     made_of = {"target": target_digest(target), **_made_of(examples, aux_layers), "shard": shard}
     folder.mkdir(parents=True, exist_ok=True)
     remove_partial(folder)  # a shard may be large
@@ -254,9 +260,14 @@ def _shard_tensors(
 
 
 def target_digest(target: PreTrainedModel) -> str:
-    """Return a digest of a few numbers of each parameter, which any training changes."""
+    """Return a digest of the config, by which the same weights may compute something else, and of
+    a few numbers of each parameter, which any training changes."""
+    config = target.config.to_dict()
+    for name in ("transformers_version", "_name_or_path", "dtype", "torch_dtype"):
+        config.pop(name, None)
     return digest(
-        [
+        [json.dumps(config, sort_keys=True, default=str)]
+        + [
             (name, list(parameter.shape), parameter.detach().flatten()[:16].float().tolist())
             for name, parameter in target.named_parameters()
         ]

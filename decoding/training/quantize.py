@@ -74,7 +74,18 @@ class _StraightThrough(torch.autograd.Function):
 
 def fake_quantize_layers(model: nn.Module, precision: Precision) -> None:
     """Make the model's linear layers and plain embeddings compute with rounded weights, in place;
-    parameters and their names do not change."""
+    parameters and their names do not change. Raises InputError if `quantize` would round others,
+    to which the model could not adapt."""
+    for name, parameter in model.named_parameters():
+        owner = model.get_submodule(name.rpartition(".")[0])
+        is_matrix = parameter.ndim == 2 and name.endswith("weight")
+        if (is_matrix and not isinstance(owner, nn.Linear | nn.Embedding)) or (
+            parameter.ndim == 3 and "experts" in name  # matrices of their own in a checkpoint
+        ):
+            raise InputError(
+                f"--qat trains linear layers and embeddings with rounded weights, not {name} "
+                f"({type(owner).__name__}): train without it, and quantize after training"
+            )
     ao, qat = _torchao("torchao.quantization"), _torchao("torchao.quantization.qat")
     matrices = {
         name: module.weight.shape[1]

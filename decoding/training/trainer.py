@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import torch
+from accelerate.utils import broadcast_object_list
 from safetensors.torch import load_file
 from torch import nn
 from torch.distributed.fsdp import FSDPModule
@@ -36,6 +37,7 @@ from decoding.training.features import collate_features, lengths_of
 from decoding.training.length_grouped import LengthGrouped
 from decoding.training.memory import keep_freed_memory
 from decoding.training.precision import has_fast_bfloat16
+from decoding.training.processes import is_first_process
 from decoding.training.readable_log import ReadableLog
 from decoding.training.sharding import full_tensor, save_full_state, shard_like, shard_rest
 from decoding.training.train_config import TrainConfig, checkpoints, newest_checkpoint
@@ -169,7 +171,11 @@ def train(
             return measures
         # What is learned next does not depend on whether anything is served.
         with torch.random.fork_rng([device] if device.type == "cuda" else []):
-            return measures | {"served": served(trained())}
+            weights = trained()
+            # The processes must agree on the best weights, and rounding may differ between them.
+            τ = [served(weights) if is_first_process() else 0.0]
+        broadcast_object_list(τ)
+        return measures | {"served": τ[0]}
 
     if device.type == "cpu":
         keep_freed_memory()

@@ -11,8 +11,9 @@ from decoding.checkpoints.headers import weight_files
 from decoding.errors import InputError, reason_for
 from decoding.json_text import read_json
 
+CONFIG = "config.json"
 BARE_SOURCE = "target.json"  # in a folder of features: which model they are of
-_SAMPLE = 1 << 20  # bytes
+_SAMPLES, _SAMPLE = 1024, 1 << 12  # of a file of weights, and the bytes of each
 
 
 def contents(sources: Sequence[str]) -> list[list[str]]:
@@ -58,16 +59,19 @@ def words(value: object) -> str:
 
 def identity(target: str) -> dict[str, str]:
     """Return what tells a model from others: `target`, its folder or hub id; and of a folder a
-    `digest` of some of its weights, because whole ones would take minutes to read."""
+    `digest` of its config and of samples of its weights, as whole ones would take minutes to read.
+    They are so many that each larger matrix has one: fine-tuning may leave most layers alone."""
     folder = Path(target).expanduser()
     files = weight_files(folder)
     if not files:
         return {"target": str(folder.resolve()) if folder.exists() else target}
     found = hashlib.sha256()
+    if (folder / CONFIG).is_file():
+        found.update((folder / CONFIG).read_bytes())
     for path in files:
         size = path.stat().st_size
         with path.open("rb") as file:
-            for start in (0, size // 2, max(size - _SAMPLE, 0)):
+            for start in range(0, size, max(size // _SAMPLES, _SAMPLE)):
                 file.seek(start)
                 found.update(file.read(_SAMPLE))
         found.update(str(size).encode())

@@ -91,8 +91,7 @@ class ServedSample:
 
     def tokens_per_pass(self, drafter: Drafter) -> float:
         answers = answer_prompts(self.target, drafter, self.prompts, self._params, self._stop)
-        if is_first_process():
-            self._write(answers[0])
+        self._write(answers[0])
         return stats_of(answers).tokens_per_pass or 0.0
 
     def _write(self, answer: Answer) -> None:

@@ -13,6 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
+from filelock import Timeout
+
 from app.cli.heads.provenance import (
     BARE_SOURCE,
     contents,
@@ -28,7 +30,7 @@ from app.cli.terminal import say
 from app.text.plural import pluralize
 from app.text.units import format_bytes
 from decoding.errors import InputError
-from decoding.files import write_atomically
+from decoding.files import Claim, write_atomically
 from decoding.training.log import ANSWERS, LOG
 from decoding.training.processes import is_first_process, process_count
 
@@ -231,8 +233,9 @@ class TrainingJob:
                 if is_first:
                     size = sum(feature_bytes(model, data, layers) for data, _ in parts)
                     _require_disk_space(features, size)
-                    for data, folder in parts:
-                        cache_features(model, data, layers, folder)
+                    with _alone_in(features):
+                        for data, folder in parts:
+                            cache_features(model, data, layers, folder)
         kept = [cached_features(data, layers, folder) for data, folder in parts]
         if self.data.offline and has_layers:
             device, precision = model.device, model.dtype
@@ -276,6 +279,23 @@ def require_place(folder: Path) -> None:
         raise InputError(
             f"can't write to {folder} ({error.strerror}): choose another place for --out"
         ) from error
+
+
+@contextmanager
+def _alone_in(features: Path) -> Iterator[None]:
+    """Wait until no other training writes to the folder, as those that share it may begin
+    together: the others find the features there."""
+    features.parent.mkdir(parents=True, exist_ok=True)
+    claim = Claim(features.with_name(f".{features.name}.lock"))
+    try:
+        claim.acquire(timeout=0)
+    except Timeout:
+        say(f"waiting for the training that writes the features in {features}")
+        claim.acquire()
+    try:
+        yield
+    finally:
+        claim.release()
 
 
 def _require_disk_space(folder: Path, size: int) -> None:

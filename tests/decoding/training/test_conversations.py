@@ -234,3 +234,23 @@ def test_sharegpt_is_read() -> None:
     ]  # fmt: skip
     with pytest.raises(InputError, match="f:1: a turn of conversations"):
         in_chat_form({"conversations": [{"from": "a bird", "value": ""}]}, "f:1")
+
+
+@pytest.mark.parametrize("opened", [False, True])
+def test_reasoning_is_learned_though_the_template_drops_that_of_all_answers(
+    tokenizer: PreTrainedTokenizerFast, monkeypatch: pytest.MonkeyPatch, opened: bool
+) -> None:
+    """As DeepSeek-R1's does, whose prompts open it."""
+    template = """{% for m in messages %}<|{{ m.role }}|>{{ m.content.split("</think>")[-1] }}\
+<|end|>{% endfor %}{% if add_generation_prompt %}<|assistant|>PROMPT{% endif %}"""
+    prompt = "<think>\n" if opened else ""
+    monkeypatch.setattr(tokenizer, "chat_template", template.replace("PROMPT", prompt))
+    said = "<think>\nA greeting.</think>Hi there."
+    thought = {"role": "assistant", "content": said}
+    record = {"messages": [HELLO, ANSWER, HELLO, thought], "finish_reason": "stop"}
+    wanted = said.removeprefix(prompt)
+    assert learned(record, tokenizer) == wanted + "<|end|>"
+    assert learned(record | {"finish_reason": "length"}, tokenizer) == wanted
+    before = rendered(tokenizer, [HELLO, ANSWER, HELLO], True)
+    assert encode_conversation(record, tokenizer).ids[: len(before)] == tuple(before)
+    assert learned(record | {"given_messages": 4}, tokenizer) == ""

@@ -141,6 +141,17 @@ def test_a_file_is_continued_with_the_same_sampling_alone(
         distill(model, tokenizer, PROMPTS, tmp_path / "other.jsonl", penalized)
 
 
+def test_a_file_is_continued_with_the_same_template_alone(
+    model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    out = tmp_path / "answers.jsonl"
+    distill(model, tokenizer, PROMPTS, out, Params(max_new_tokens=2))
+    monkeypatch.setattr(tokenizer, "chat_template", f"Arr! {tokenizer.chat_template}")
+    with pytest.raises(InputError, match="these settings"):
+        distill(model, tokenizer, PROMPTS, out, Params(max_new_tokens=2))
+
+
 def test_greedy_tokens_per_pass() -> None:
     yes, no = True, False
     assert tokens_per_pass([yes] * 10, gamma=4) == (10, 2)

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from decoding.errors import InputError
 from decoding.model.target import Target
 from decoding.training.conversations import Example, collate
-from decoding.training.features import cache_features, features_of
+from decoding.training.features import cache_features, feature_bytes, features_of
 from decoding.training.medusa import MedusaTrainingModel
 from decoding.training.medusa_attach import attach_medusa
 from tests.decoding.model.test_classes import model_of
@@ -72,3 +73,23 @@ def test_what_was_cached_is_read_back(tmp_path: Path) -> None:
     for shard in tmp_path.glob("*.safetensors"):
         shard.unlink()
     assert [len(cache[number].ids) for number in range(len(cache))] == [4, 3, 5, 2, 3]
+
+
+def test_another_config_is_another_target(tmp_path: Path) -> None:
+    """The same weights compute something else with other positions."""
+    model = build("llama")
+    examples = [Example.of_answer([3], [7, 9, 11])]
+    cache_features(model, examples, LAYERS, tmp_path)  # type: ignore[arg-type]
+    model.config.rope_parameters = {"rope_type": "linear", "rope_theta": 1e4, "factor": 8.0}
+    with pytest.raises(InputError, match="are of another target: use a new folder"):
+        cache_features(model, examples, LAYERS, tmp_path)  # type: ignore[arg-type]
+
+
+def test_a_shard_is_bounded_in_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = build("llama")
+    examples = [Example.of_answer([3], [7, 9, 11])] * 6
+    each = feature_bytes(model, examples, LAYERS) // 6  # type: ignore[arg-type]
+    monkeypatch.setattr("decoding.training.features._SHARD_BYTES", 2 * each)
+    cache = cache_features(model, examples, LAYERS, tmp_path)  # type: ignore[arg-type]
+    assert len(list(tmp_path.glob("*.safetensors"))) == 3 and len(cache) == 6
+    assert all(cache[number].ids == (3, 7, 9, 11) for number in range(6))

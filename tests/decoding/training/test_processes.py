@@ -13,6 +13,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from app.cli.heads.serving import ServedSample
 from app.cli.main import main
 from decoding.checkpoints.medusa import read_medusa
 from decoding.errors import InputError
@@ -124,6 +125,32 @@ def test_no_checkpoint_is_removed_before_all_have_loaded_it(
     monkeypatch.setattr(sys, "argv", ["specchat", *train])
     in_two_processes(main, tmp_path)
     assert not (tmp_path / "out" / "training").exists()
+
+
+@pytest.mark.slow
+def test_processes_that_measure_otherwise_agree_on_the_best_weights(
+    specchat: Specchat,
+    family_folders: FamilyFolders,
+    data: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Near ties may flip in one of them; only the first one's best checkpoint is kept."""
+    values = {"0": [1.0, 3.0, 2.0, 1.5], "1": [1.0, 1.5, 3.0, 2.0]}  # of the steps 0 to 3
+    monkeypatch.setattr(
+        ServedSample, "tokens_per_pass", lambda *_: values[os.environ["RANK"]].pop(0)
+    )
+    target = ("--target", family_folders.target)
+    convert = ("heads", "convert", "draft", *target, "--layers", "1")
+    assert specchat(*convert, "--out", str(tmp_path / "fresh")).returncode == 0
+    train = (
+        "heads", "train", *target, "--heads", str(tmp_path / "fresh"), "--data", data,
+        "--max-steps", "3", "--evaluate-every", "1", "--batch-size", "8", "--device", "cpu",
+        "--out", str(tmp_path / "out"),
+    )  # fmt: skip
+    monkeypatch.setattr(sys, "argv", ["specchat", *train])
+    first, _ = in_two_processes(main, tmp_path)
+    assert "weights of step 1, the best served τ" in first
 
 
 def test_all_end_if_the_first_can_not_write_the_features(

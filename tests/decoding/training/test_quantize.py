@@ -23,6 +23,7 @@ from decoding.training.eagle import train_eagle
 from decoding.training.eagle_attach import attach_eagle
 from decoding.training.train_config import TrainConfig
 from tests.conftest import FamilyFolders, Specchat
+from tests.support.families import build
 
 pytest.importorskip("torchao")  # the extra quantize
 
@@ -202,3 +203,10 @@ def test_heads_draft_for_a_quantized_target(
     assert done.returncode == 0, done.stderr
     ar, medusa = json.loads(done.stdout)["runs"][0]["lanes"]
     assert medusa["token_ids"] == ar["token_ids"] and medusa["drafted"] > 0
+
+
+@pytest.mark.parametrize("family", ["gpt2", "afmoe"])
+def test_what_training_cannot_round_is_refused(family: str) -> None:
+    """GPT-2's matrices are no linear layers, and those of experts are one tensor in memory."""
+    with pytest.raises(InputError, match="--qat trains linear layers and embeddings .*, not .*"):
+        fake_quantize_layers(build(family), "int8")

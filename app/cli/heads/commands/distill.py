@@ -117,7 +117,6 @@ def distill(
             done = write_answers(
                 model, tokenizer, conversations, out, params,
                 batch_size=batch_size, seed=seed, reasoning=reasoning,
-                template=str(tokenizer.chat_template) if chat_template else "",
             )  # fmt: skip
     elif server is not None:
         from app.cli.heads.server_answers import distill_from

@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from threading import Thread
 
 import pytest
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from torch import Tensor
 from transformers import AutoConfig, AutoModelForCausalLM
 
+from app.cli.heads.provenance import identity, same
+from app.cli.heads.training_job import _alone_in
+from app.models.assets import assets
 from tests.conftest import Done, FamilyFolders, Specchat
 
 
@@ -101,3 +105,37 @@ def test_default_layers_are_those_of_the_whole_target(
         assert done.returncode == 0, done.stderr
     first, again = (load_file(tmp_path / out / "model.safetensors") for out in ("first", "again"))
     assert all(torch.equal(first[name], again[name]) for name in first)
+
+
+def test_a_target_of_which_one_layer_was_trained_is_another(tmp_path: Path) -> None:
+    """Fine-tuning often leaves most of a model as it was."""
+    target, tuned, renamed = assets() / "demo" / "target", tmp_path / "tuned", tmp_path / "renamed"
+    for folder in (tuned, renamed):
+        shutil.copytree(target, folder)
+    weights = load_file(tuned / "model.safetensors")
+    layer = "model.layers.12.mlp.up_proj.weight"
+    save_file(weights | {layer: weights[layer] * 1.1}, tuned / "model.safetensors")
+    first, other, same_one = (identity(str(each)) for each in (target, tuned, renamed))
+    assert same(first, same_one) and not same(first, other)
+    config = json.loads((renamed / "config.json").read_text())
+    (renamed / "config.json").write_text(json.dumps(config | {"rms_norm_eps": 0.5}))
+    assert not same(first, identity(str(renamed)))
+
+
+def test_a_second_training_waits_for_the_features_of_the_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    entered: list[str] = []
+
+    def second() -> None:
+        with _alone_in(tmp_path / "features"):
+            entered.append("second")
+
+    with _alone_in(tmp_path / "features"):
+        thread = Thread(target=second)
+        thread.start()
+        thread.join(0.3)
+        entered.append("first")
+    thread.join(30)
+    assert entered == ["first", "second"]
+    assert "waiting for the training that writes the features in" in capsys.readouterr().err
