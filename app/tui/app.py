@@ -129,6 +129,7 @@ class SpecchatApp(KeepsBeforeACrash[None], RunActions, LaneActions):
         ones would overtake them."""
         if isinstance(event, events.InputEvent | events.Paste):
             self._wake_up()
+        self.typed = self.typed or isinstance(event, events.Key | events.Paste)
         held = self._typed_ahead
         if held is None or not isinstance(event, events.Key) or event.is_forwarded:
             await super().on_event(event)

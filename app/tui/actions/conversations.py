@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from asyncio import sleep
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -75,22 +75,39 @@ class Conversations:
         prompt = self.app.main.prompt
         with suppress(OSError):  # as if there were none
             unsent = await run_in_background(store.next_start.unsent)
-            if unsent and not prompt.text:
-                prompt.write(unsent[-1])
-                self.app.state.example = ""  # it is not the question below any more
-                self._restored = unsent
-                if more := len(unsent) - 1:
-                    self.app.show_notice(f"Not sent last time: this and {more} more, ↑ brings them")
-            earlier = await run_in_background(store.prompts)
-            prompt.recall_earlier([*earlier, *unsent])
+            if unsent:
+                prompt.recall_earlier([text for text in unsent if text])
+                self._bring_back(unsent)
+            prompt.recall_earlier(await run_in_background(store.prompts))
+
+    def _bring_back(self, unsent: Sequence[str]) -> None:
+        """Show the last text that was not sent, which is empty if it was emptied; the others are in
+        the prompt's history. What is typed since the start would be glued to it."""
+        *others, last = self._restored = list(unsent)
+        prompt = self.app.main.prompt
+        if not last:
+            return
+        if self.app.typed or prompt.text:
+            prompt.aside.append(last)
+            them = "them" if others else "it"
+            self.app.show_notice(f"Not sent last time: ↑ in the prompt brings {them} back")
+            return
+        prompt.write(last)
+        self.app.state.example = ""  # it is not the question below any more
+        if others:
+            more = len(others)
+            self.app.show_notice(f"Not sent last time: this and {more} more, ↑ brings them")
 
     def keep_for_next_time(self) -> None:
         """Keep what is lost otherwise when the app is left: a text that was not sent, another
         theme, and settings that no answer was made with."""
         state, store, recorder = self.app.state, self.app.store, self.app.recorder
         if store:
-            texts = [state.sent, *state.queued, self.app.main.prompt.text]
+            prompt = self.app.main.prompt
+            texts = [state.sent, *state.queued, prompt.text]
             unsent = [text for text in texts if text.strip()]
+            if aside := [text for text in dict.fromkeys(prompt.aside) if text not in unsent]:
+                unsent = [*aside, *(unsent or [""])]  # the last one comes back into the prompt
             with suppress(OSError):
                 if unsent or store.next_start.unsent() == self._restored:  # another window's stay
                     store.next_start.keep_unsent(unsent)

@@ -64,6 +64,7 @@ class Prompt(TextArea):
         )
         self._taken: list[str] = []  # the questions that were
         self._history: list[str] = []
+        self.aside: list[str] = []  # texts of the history that were put away and not asked since
         self._index = 0  # in the history; its length for the new prompt
         self._edits: dict[int, str] = {}  # edited entries by index, until a prompt is submitted
         self.commands = " "  # characters that are commands in an empty prompt
@@ -184,6 +185,7 @@ class Prompt(TextArea):
         """Replace the text; the up key brings it back, and so does undo."""
         if self.text.strip():
             self.remember(self.text)
+            self.aside.append(self.text)
         self.write(instead)
 
     def put_back(self, text: str) -> None:
@@ -203,6 +205,7 @@ class Prompt(TextArea):
         """Remove `text`, which is asked now, and return what was typed after it."""
         self._taken.append(text)
         self.remember(text)
+        self.aside = [each for each in self.aside if each != text]
         more = self.text.removeprefix(text)
         self._load(more.lstrip())
         return more
