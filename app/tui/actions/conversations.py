@@ -46,11 +46,17 @@ class Conversations:
         self.app = app
         # the conversation to show, and the message, once lanes or models are loaded
         self.refill: tuple[Path, str | None] | None = None
+        self._message: str | None = None  # that of the conversation that is opened
         self.opened: dict[Path, str] = {}  # the titles of those chosen from the list
         self.deleted: dict[Entry, bytes] = {}  # their content, for undo
         self.renamed: list[Renaming] = []  # in order, for undo
         self._known_settings: LeftWith | None = None  # those that the log tells
         self._restored: list[str] = []  # what was not sent last time, if it came back
+
+    @property
+    def restoring(self) -> bool:
+        """Whether an undo or redo has a conversation opened, and it is not shown yet."""
+        return self.app.state.opening and self._message is not None
 
     def begin(self) -> None:
         """Start a new conversation."""
@@ -200,7 +206,7 @@ class Conversations:
             self.app.show_notice(why)
             return
         state.opening = True
-        self.refill = path, message
+        self.refill, self._message = (path, message), message
         if state.loaded:
             self.reopen_waiting()
         self.app.main.show_state()
@@ -210,6 +216,7 @@ class Conversations:
         waiting, self.refill = self.refill, None
         if waiting and self.app.recorder and not self.app.state.running:
             self.app.state.opening = True
+            _, self._message = waiting
             self.app.run_worker(self._open(self.app.recorder, *waiting))
 
     async def _open(self, recorder: Recorder, path: Path, message: str | None) -> None:

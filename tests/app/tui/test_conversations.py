@@ -196,7 +196,7 @@ async def test_what_is_typed_while_it_starts_is_not_glued_to_an_old_text(
         await stage.press(*"Why?", "enter")
         there.set()
         await stage.until(lambda: "Not sent last time: ↑" in stage.text)
-        assert not stage.app.main.prompt.text
+        assert stage.app.main.prompt.text == ""
         await stage.app._send_typed_ahead()
         await stage.until(lambda: stage.app.state.queued == ["Why?"])
         await stage.press("up", "up")
@@ -217,7 +217,7 @@ async def test_a_text_that_was_put_away_is_in_the_history_the_next_time(store: S
         stage.app.exit()
     async with opened(store) as stage:
         await stage.app.workers.wait_for_complete()
-        assert not stage.app.main.prompt.text
+        assert stage.app.main.prompt.text == ""
         await stage.press("up")
         assert stage.app.main.prompt.text == "one"
 
