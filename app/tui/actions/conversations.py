@@ -94,7 +94,7 @@ class Conversations:
         if not last:
             return
         if self.app.typed or prompt.text:
-            prompt.aside.append(last)
+            prompt.unasked.append(last)
             them = "them" if others else "it"
             self.app.show_notice(f"Not sent last time: ↑ in the prompt brings {them} back")
             return
@@ -112,7 +112,7 @@ class Conversations:
             prompt = self.app.main.prompt
             texts = [state.sent, *state.queued, prompt.text]
             unsent = [text for text in texts if text.strip()]
-            if aside := [text for text in dict.fromkeys(prompt.aside) if text not in unsent]:
+            if aside := [text for text in dict.fromkeys(prompt.unasked) if text not in unsent]:
                 unsent = [*aside, *(unsent or [""])]  # the last one comes back into the prompt
             with suppress(OSError):
                 if unsent or store.next_start.unsent() == self._restored:  # another window's stay
