@@ -419,11 +419,17 @@ def test_what_is_written_meanwhile_stays_where_it_is() -> None:
 
 
 @pytest.mark.usefixtures("kept")
-async def test_in_a_narrow_terminal_the_list_says_how_to_delete(store: Store) -> None:
+async def test_in_a_narrow_terminal_the_list_says_how_to_delete_and_rename(store: Store) -> None:
     async with opened(store) as stage:
         await stage.resize(60, 24)
         await stage.press("f3")
         assert "Esc closes" in stage.text and "d deletes" in stage.text
+        assert "─ Conversations · r renames ─" in stage.text
+        await stage.press("r")
+        assert "─ Conversations ─" in stage.text
+        await stage.press("escape")
+        await stage.resize(100, 30)
+        assert "─ Conversations ─" in stage.text and "d deletes · r renames" in stage.text
 
 
 @pytest.mark.usefixtures("kept")
