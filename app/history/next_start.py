@@ -34,8 +34,8 @@ class NextStart:
             (self._folder / name).unlink(missing_ok=True)
 
     def unsent(self) -> list[str]:
-        """Return the questions that waited when the app was left, and last what was in its
-        prompt."""
+        """Return the texts that were put away and the questions that waited when the app was left,
+        and last what was in its prompt, which may be nothing."""
         try:
             return _UNSENT.validate_json(self.remembered(UNSENT))
         except ValueError:  # there is none

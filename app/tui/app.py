@@ -95,7 +95,8 @@ class SpecchatApp(KeepsBeforeACrash[None], RunActions, LaneActions):
         self._stale = False
         self._frequent: Timer | None = None  # runs while events are to be expected
         self._awake_until = 0.0
-        self._typed_ahead: list[events.Key] | None = []  # before the prompt has the focus
+        # keys and pastes before the prompt, or the dialog that a key opens, has the focus
+        self._typed_ahead: list[events.Key | events.Paste] | None = []
         for ours in OURS.values():
             self.register_theme(ours)
         self.theme = self.first_theme
@@ -119,18 +120,21 @@ class SpecchatApp(KeepsBeforeACrash[None], RunActions, LaneActions):
         self.begin()
         self.main.prompt.changed_at = lambda: self.undo.stack.changed_at
         self.main.prompt.undone_at = lambda: self.undo.stack.undone_at
+        self.main.prompt.dialog_filled = self._hold_until_filled
+        self.main.prompt.keys_gone = self._send_typed_ahead
         self.call_after_refresh(lambda: self.run_worker(self._send_typed_ahead()))
         if self.store:
             self.run_worker(self.conversations.recall_prompts(self.store))
             self.run_worker(self.undo.recall_left(self.store))
 
     async def on_event(self, event: events.Event) -> None:
-        """Hold keys back until the prompt has the focus: on their way through the screen later
-        ones would overtake them."""
+        """Hold keys back until the prompt, or the dialog that a key opens, has the focus: on their
+        way through the screen later ones would overtake them."""
         if isinstance(event, events.InputEvent | events.Paste):
             self._wake_up()
+        self.typed = self.typed or isinstance(event, events.Key | events.Paste)
         held = self._typed_ahead
-        if held is None or not isinstance(event, events.Key) or event.is_forwarded:
+        if held is None or not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
             await super().on_event(event)
         else:
             held.append(event)
@@ -140,6 +144,9 @@ class SpecchatApp(KeepsBeforeACrash[None], RunActions, LaneActions):
         opens = {binding.action for binding in APP_KEYS}
         while self._typed_ahead:
             event = self._typed_ahead.pop(0)
+            if isinstance(event, events.Paste):
+                await super().on_event(event)
+                continue
             # Until the app has the terminal, that makes a line feed of Enter.
             typed = events.Key("enter", "\r") if event.key == "ctrl+j" else event
             found = self.screen.active_bindings.get(typed.key)
@@ -147,10 +154,22 @@ class SpecchatApp(KeepsBeforeACrash[None], RunActions, LaneActions):
                 await super().on_event(typed)
                 continue
             await self.run_action(found.binding.action)
-            until = time.monotonic() + FILLING_SECONDS
-            while self.screen.focused is None and time.monotonic() < until:
-                await asyncio.sleep(FRAME_SECONDS)
+            await self._until_filled()
         self._typed_ahead = None
+
+    async def _hold_until_filled(self) -> None:
+        """A key in the prompt has opened a dialog: it gets the keys behind that one first."""
+        if self._typed_ahead is None:
+            self._typed_ahead = []
+        await self._until_filled()
+
+    async def _until_filled(self) -> None:
+        """Wait until a dialog that was opened has the focus, if anything there can have it."""
+        until = time.monotonic() + FILLING_SECONDS
+        while self.screen.focused is None and time.monotonic() < until:
+            if self.screen.is_mounted and not self.screen.focus_chain:
+                break
+            await asyncio.sleep(FRAME_SECONDS)
 
     def begin(self) -> None:
         # After the first paint, because importing torch on the engine's thread stalls this one.

@@ -16,6 +16,7 @@ from textual.document._document import EditResult
 from textual.document._edit import Edit
 from textual.document._history import EditHistory
 from textual.message import Message
+from textual.screen import Screen
 from textual.widget import Widget
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "keymap_of",
     "lay_out_again",
     "outlive_terminal",
+    "run_bindings",
 ]
 
 Result = TypeVar("Result")
@@ -114,9 +116,23 @@ def keymap_of(app: App[Any]) -> Mapping[str, str]:
     return app._keymap
 
 
-def forward(event: events.Key, widget: Widget) -> None:
-    """Send a key to another widget than the one in focus."""
-    widget._forward_event(events.Key(event.key, event.character))
+def forward(event: events.Key | events.Paste, widget: Widget) -> None:
+    """Send a key or a paste to another widget than the one that got it."""
+    if isinstance(event, events.Key):
+        widget._forward_event(events.Key(event.key, event.character))
+    else:
+        widget._forward_event(events.Paste(event.text))
+
+
+async def run_bindings(screen: Screen[Any], key: str) -> bool:
+    """Do at once what a key does on a screen, as Textual does once the key has come to the app;
+    return whether there was anything to do. Keys with priority, which never come to a widget, are
+    left out."""
+    for node, bindings in screen._modal_binding_chain:
+        for binding in bindings.key_to_bindings.get(key, ()):
+            if not binding.priority and await screen.app.run_action(binding.action, node):
+                return True
+    return False
 
 
 def has_backlog(app: App[Any]) -> bool:

@@ -65,6 +65,7 @@ class AppBase(App[None]):
         self.first_theme = startup.theme
         self._played = ""  # the player's progress at the last look
         self.main = MainScreen(engine, state)
+        self.typed = False  # the user has pressed a key or pasted
         self.handling = Lock()  # of events: the engine's come after those of a recording
 
     def get_line_filters(self) -> Sequence[LineFilter]:

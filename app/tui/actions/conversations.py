@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from asyncio import sleep
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -46,11 +46,17 @@ class Conversations:
         self.app = app
         # the conversation to show, and the message, once lanes or models are loaded
         self.refill: tuple[Path, str | None] | None = None
+        self._message: str | None = None  # that of the conversation that is opened
         self.opened: dict[Path, str] = {}  # the titles of those chosen from the list
         self.deleted: dict[Entry, bytes] = {}  # their content, for undo
         self.renamed: list[Renaming] = []  # in order, for undo
         self._known_settings: LeftWith | None = None  # those that the log tells
         self._restored: list[str] = []  # what was not sent last time, if it came back
+
+    @property
+    def restoring(self) -> bool:
+        """Whether an undo or redo has a conversation opened, and it is not shown yet."""
+        return self.app.state.opening and self._message is not None
 
     def begin(self) -> None:
         """Start a new conversation."""
@@ -75,22 +81,39 @@ class Conversations:
         prompt = self.app.main.prompt
         with suppress(OSError):  # as if there were none
             unsent = await run_in_background(store.next_start.unsent)
-            if unsent and not prompt.text:
-                prompt.write(unsent[-1])
-                self.app.state.example = ""  # it is not the question below any more
-                self._restored = unsent
-                if more := len(unsent) - 1:
-                    self.app.show_notice(f"Not sent last time: this and {more} more, ↑ brings them")
-            earlier = await run_in_background(store.prompts)
-            prompt.recall_earlier([*earlier, *unsent])
+            if unsent:
+                prompt.recall_earlier([text for text in unsent if text])
+                self._bring_back(unsent)
+            prompt.recall_earlier(await run_in_background(store.prompts))
+
+    def _bring_back(self, unsent: Sequence[str]) -> None:
+        """Show the last text that was not sent, which is empty if it was emptied; the others are in
+        the prompt's history. What is typed since the start would be glued to it."""
+        *others, last = self._restored = list(unsent)
+        prompt = self.app.main.prompt
+        if not last:
+            return
+        if self.app.typed or prompt.text:
+            prompt.unasked.append(last)
+            them = "them" if others else "it"
+            self.app.show_notice(f"Not sent last time: ↑ in the prompt brings {them} back")
+            return
+        prompt.write(last)
+        self.app.state.example = ""  # it is not the question below any more
+        if others:
+            more = len(others)
+            self.app.show_notice(f"Not sent last time: this and {more} more, ↑ brings them")
 
     def keep_for_next_time(self) -> None:
         """Keep what is lost otherwise when the app is left: a text that was not sent, another
         theme, and settings that no answer was made with."""
         state, store, recorder = self.app.state, self.app.store, self.app.recorder
         if store:
-            texts = [state.sent, *state.queued, self.app.main.prompt.text]
+            prompt = self.app.main.prompt
+            texts = [state.sent, *state.queued, prompt.text]
             unsent = [text for text in texts if text.strip()]
+            if aside := [text for text in dict.fromkeys(prompt.unasked) if text not in unsent]:
+                unsent = [*aside, *(unsent or [""])]  # the last one comes back into the prompt
             with suppress(OSError):
                 if unsent or store.next_start.unsent() == self._restored:  # another window's stay
                     store.next_start.keep_unsent(unsent)
@@ -183,7 +206,7 @@ class Conversations:
             self.app.show_notice(why)
             return
         state.opening = True
-        self.refill = path, message
+        self.refill, self._message = (path, message), message
         if state.loaded:
             self.reopen_waiting()
         self.app.main.show_state()
@@ -193,6 +216,7 @@ class Conversations:
         waiting, self.refill = self.refill, None
         if waiting and self.app.recorder and not self.app.state.running:
             self.app.state.opening = True
+            _, self._message = waiting
             self.app.run_worker(self._open(self.app.recorder, *waiting))
 
     async def _open(self, recorder: Recorder, path: Path, message: str | None) -> None:

@@ -66,8 +66,9 @@ class LaneActions(AppBase):
         if state.gone or len(state.lanes) == 1:
             state.show_notice(state.why_gone or "The last lane can't be removed")
         else:
-            undo = state.keys["run.undo"]
-            state.show_notice(f"{state.label(lane.info.name)} is removed; {undo} brings it back")
+            undo, label = state.keys["run.undo"], state.label(lane.info.name)
+            later = " after the run" * state.running  # during it lanes stay
+            state.show_notice(f"{label} is removed; {undo} brings it back{later}")
             self.engine.send(RemoveLane(lane.info.name))
         self.main.show_state()
 

@@ -100,7 +100,7 @@ class Undo:
         """Carry out what has waited for an undo or redo that is done by now."""
         while self.waiting:
             self.note_changes()
-            if self.stack.waiting or not self.waiting:
+            if self.stack.waiting or self.conversations.restoring or not self.waiting:
                 return
             self._move(self.waiting.pop(0))
 

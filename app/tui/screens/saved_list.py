@@ -41,7 +41,7 @@ class SavedList(Dialog[Result | None], Generic[Item, Result]):
     KEYS: ClassVar[dict[str, str]] = {
         "filter": "filters",
         "delete": "deletes",
-        "rename": "renames",  # what comes last has no room in a narrow terminal
+        "rename": "renames",
     }  # by action
 
     def __init__(self, undo: str) -> None:
@@ -99,8 +99,9 @@ class SavedList(Dialog[Result | None], Generic[Item, Result]):
             yield Input(compact=True, placeholder="A name", max_length=200)
 
     async def on_mount(self) -> None:
-        self.query_one(".kept").border_title = self.HEADING
+        self.query_one(KeyedBox).heading = self.HEADING
         self._field.display = False
+        self.say()
         await self.fill()
 
     @property

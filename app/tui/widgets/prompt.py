@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -17,11 +17,15 @@ from textual.widgets.text_area import Selection
 
 from app.tui.keys.bindings import APP_KEYS, PROMPT_KEYS, RUN_KEYS, VIEW_KEYS
 from app.tui.keys.key_names import active_bindings
-from app.tui.textual_internals import Edit, EditHistory, EditResult, forward
+from app.tui.textual_internals import Edit, EditHistory, EditResult, forward, run_bindings
 
 UNKNOWN_TO_TEXTUAL = {"minus": "-", "plus": "+", "slash": "/"}  # which character a key types
 LEAVE = "leave"
-MOVES = ("app.focus_next", "app.focus_previous", LEAVE)  # to other widgets
+BREAK = "enter"  # breaks the line if the user has bound another key to run the prompt
+
+
+async def nothing() -> None:
+    """A callback's default."""
 
 
 class Aside(NamedTuple):
@@ -64,6 +68,7 @@ class Prompt(TextArea):
         )
         self._taken: list[str] = []  # the questions that were
         self._history: list[str] = []
+        self.unasked: list[str] = []  # texts of the history that were put away and not asked since
         self._index = 0  # in the history; its length for the new prompt
         self._edits: dict[int, str] = {}  # edited entries by index, until a prompt is submitted
         self.commands = " "  # characters that are commands in an empty prompt
@@ -74,6 +79,10 @@ class Prompt(TextArea):
         self.undone_at: Callable[[], float] = lambda: 0.0
         self._typed_at: list[float] = []  # when each entry of the undo stack was
         self._undone_at: list[float] = []  # when each entry of the redo stack was undone
+        # called when a key has opened a dialog, and when those behind the key have gone there
+        self.dialog_filled: Callable[[], Awaitable[object]] = nothing
+        self.keys_gone: Callable[[], Awaitable[object]] = nothing
+        self._away = False  # between the two
         self._aside: Aside | None = None  # while a question that was undone is shown
 
     def edit(self, edit: Edit) -> EditResult:
@@ -95,48 +104,69 @@ class Prompt(TextArea):
         return action not in own and super().check_action(action, parameters)
 
     async def on_key(self, event: events.Key) -> None:
-        """Handle this widget's bindings, and TextArea's, in order with the letters around them. As
-        priority bindings they would overtake letters that are still queued in a burst of keys; as
-        plain ones they would come after the burst. Keys behind one that leaves the prompt, as Tab
-        does, go where it leads."""
+        """Act on keys in order with the letters around them. As priority bindings they would
+        overtake letters that are still queued in a burst of keys; as plain ones, which act once
+        they have come to the app, they would be overtaken. Keys behind one that leaves the prompt,
+        as Tab does, or that opens a dialog, go where it leads."""
+        if self._away:
+            self._send_on(event)
+            return
         focused = self.screen.focused
-        moves = None if event.is_printable else self.screen.active_bindings.get(event.key)
-        # It would close a dialog that has been opened since.
-        late = moves and moves.binding.action == LEAVE and self.app.screen is not self.screen
-        if focused not in (self, None) and not late:
+        if focused not in (self, None) and not self._late(event):
             event.stop()
             event.prevent_default()
             forward(event, focused)
             return
-        if moves and moves.binding.action in MOVES:
+        if await self._act(event):
             event.stop()
             event.prevent_default()
-            await self.app.run_action(moves.binding.action, moves.node)
-            return
-        for binding in active_bindings(self.app, self.BINDINGS):
-            if binding.key == event.key:
-                event.stop()
-                event.prevent_default()
-                await self.run_action(binding.action)
-                return
-        if not event.is_printable and (command := self._chosen_command(event.key)):
-            event.stop()
-            event.prevent_default()
-            await self.app.run_action(*command)
-            return
-        if not event.is_printable and await self._edit(event.key):
-            event.stop()
-            event.prevent_default()
-            return
-        if event.is_printable and not self.check_consume_key(event.key, event.character):
+        elif event.is_printable and not self.check_consume_key(event.key, event.character):
             event.prevent_default()
 
-    async def _edit(self, key: str) -> bool:
-        """Run TextArea's own binding of a key; return whether there was anything to do."""
-        found = self.screen.active_bindings.get(key)
-        if found is None or found.node is not self:
+    def on_paste(self, event: events.Paste) -> None:
+        """Behind a key that has opened a dialog."""
+        if self._away:
+            self._send_on(event)
+
+    def _late(self, event: events.Key) -> bool:
+        """Whether a key that leaves would close a dialog that was opened since by a priority
+        key."""
+        found = None if event.is_printable else self.screen.active_bindings.get(event.key)
+        leaves = found is not None and found.binding.action == LEAVE
+        return leaves and self.app.screen is not self.screen
+
+    async def _act(self, event: events.Key) -> bool:
+        """Run what a key is bound to; return whether it was more than a letter to type."""
+        before = self.app.screen
+        done = await self._run_bindings(event)
+        if done and before is self.screen is not self.app.screen:
+            self._away = True
+            await self.dialog_filled()
+            self.call_later(self._come_back)  # once the keys in this widget's queue have gone on
+        return done
+
+    async def _come_back(self) -> None:
+        self._away = False
+        await self.keys_gone()
+
+    def _send_on(self, event: events.Key | events.Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        forward(event, self.app.focused or self.app.screen)
+
+    async def _run_bindings(self, event: events.Key) -> bool:
+        """Of a key with several the one of this widget, or that the user has chosen, is first."""
+        for binding in active_bindings(self.app, self.BINDINGS):
+            if binding.key == event.key:
+                await self.run_action(binding.action)
+                return True
+        if not event.is_printable and (command := self._chosen_command(event.key)):
+            await self.app.run_action(*command)
+            return True
+        consumed = event.is_printable and self.check_consume_key(event.key, event.character)
+        if consumed or event.key == BREAK:  # which TextArea types
             return False
-        return await self.app.run_action(found.binding.action, self)
+        return await run_bindings(self.screen, event.key)
 
     def _chosen_command(self, key: str) -> tuple[str, DOMNode] | None:
         """The action, and its node, that the user has bound to this key, which then is not an
@@ -184,6 +214,7 @@ class Prompt(TextArea):
         """Replace the text; the up key brings it back, and so does undo."""
         if self.text.strip():
             self.remember(self.text)
+            self.unasked.append(self.text)
         self.write(instead)
 
     def put_back(self, text: str) -> None:
@@ -203,6 +234,7 @@ class Prompt(TextArea):
         """Remove `text`, which is asked now, and return what was typed after it."""
         self._taken.append(text)
         self.remember(text)
+        self.unasked = [each for each in self.unasked if each != text]
         more = self.text.removeprefix(text)
         self._load(more.lstrip())
         return more

@@ -31,7 +31,7 @@ from app.engine.events import (
     LoadFailed,
     RoundFinished,
 )
-from app.history.next_start import THEME, UNSENT
+from app.history.next_start import THEME, UNSENT, NextStart
 from app.history.parse_document import read_recording
 from app.history.recorder import LogStore, Recorder
 from app.history.recording import Recording
@@ -178,6 +178,48 @@ async def test_what_was_not_sent_is_in_the_prompt_the_next_time(store: Store) ->
     async with opened(store) as stage:
         await stage.app.workers.wait_for_complete()
         assert not stage.app.main.prompt.text
+
+
+async def test_what_is_typed_while_it_starts_is_not_glued_to_an_old_text(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.next_start.keep_unsent(["unfinished "])
+    there, read = threading.Event(), NextStart.unsent
+
+    def late(kept: NextStart) -> list[str]:
+        there.wait(PATIENCE)
+        return read(kept)
+
+    monkeypatch.setattr(NextStart, "unsent", late)
+    async with opened(store, load=False) as stage:
+        stage.app._typed_ahead = []
+        await stage.press(*"Why?", "enter")
+        there.set()
+        await stage.until(lambda: "Not sent last time: ↑" in stage.text)
+        assert stage.app.main.prompt.text == ""
+        await stage.app._send_typed_ahead()
+        await stage.until(lambda: stage.app.state.queued == ["Why?"])
+        await stage.press("up", "up")
+        assert stage.app.main.prompt.text == "unfinished "
+        await stage.press("down", "down")
+        stage.app.exit()
+    assert store.next_start.unsent() == ["unfinished ", "Why?"]
+
+
+async def test_a_text_that_was_put_away_is_in_the_history_the_next_time(store: Store) -> None:
+    async with opened(store) as stage:
+        for text in ("one", "two"):
+            await stage.type(text)
+            await stage.press("ctrl+c")
+        await stage.type("two")
+        await stage.press("enter")
+        await stage.tell(*turn(0, "two", 0.0, 0))
+        stage.app.exit()
+    async with opened(store) as stage:
+        await stage.app.workers.wait_for_complete()
+        assert stage.app.main.prompt.text == ""
+        await stage.press("up")
+        assert stage.app.main.prompt.text == "one"
 
 
 async def test_a_newcomers_unsent_text_is_no_example(store: Store) -> None:
@@ -377,11 +419,17 @@ def test_what_is_written_meanwhile_stays_where_it_is() -> None:
 
 
 @pytest.mark.usefixtures("kept")
-async def test_in_a_narrow_terminal_the_list_says_how_to_delete(store: Store) -> None:
+async def test_in_a_narrow_terminal_the_list_says_how_to_delete_and_rename(store: Store) -> None:
     async with opened(store) as stage:
         await stage.resize(60, 24)
         await stage.press("f3")
         assert "Esc closes" in stage.text and "d deletes" in stage.text
+        assert "─ Conversations · r renames ─" in stage.text
+        await stage.press("r")
+        assert "─ Conversations ─" in stage.text
+        await stage.press("escape")
+        await stage.resize(100, 30)
+        assert "─ Conversations ─" in stage.text and "d deletes · r renames" in stage.text
 
 
 @pytest.mark.usefixtures("kept")

@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 from textual import constants, events
 from textual._xterm_parser import XTermParser
+from textual.actions import SkipAction
 from textual.app import App, ComposeResult
+from textual.binding import Binding
 from textual.drivers import linux_driver
 from textual.drivers._writer_thread import WriterThread
 from textual.widgets import Input, Static, TextArea
@@ -27,6 +29,7 @@ from app.tui.textual_internals import (
     keymap_of,
     lay_out_again,
     outlive_terminal,
+    run_bindings,
 )
 from tests.support.quiet import quiet
 from tests.support.scripted import prefilled
@@ -103,8 +106,34 @@ async def test_keys_behind_one_that_leaves_a_widget_can_be_forwarded() -> None:
     async with app.run_test():
         second = app.query_one("#second", Input)
         forward(events.Key("x", "x"), second)
+        forward(events.Paste("yz"), second)
         await quiet()
-        assert second.value == "x" and app.query_one("#first", Input).value == ""
+        assert second.value == "xyz" and app.query_one("#first", Input).value == ""
+
+
+async def test_what_a_key_does_can_be_done_at_once() -> None:
+    class Skipping(Input):
+        BINDINGS = [("f2", "skip"), ("f3", "app.add('input')")]
+
+        def action_skip(self) -> None:
+            raise SkipAction
+
+    class Adding(App[None]):
+        BINDINGS = [
+            ("f2,f3,x", "add('app')"),
+            Binding("f4", "add('first')", priority=True),
+        ]
+
+        def compose(self) -> ComposeResult:
+            yield Skipping()
+
+        def action_add(self, what: str) -> None:
+            self.added = [*getattr(self, "added", ()), what]
+
+    app = Adding()
+    async with app.run_test():
+        done = [await run_bindings(app.screen, key) for key in ("f2", "f3", "f4", "x")]
+        assert done == [True, True, False, False] and app.added == ["app", "input"]
 
 
 async def test_the_keymap_is_in_textuals_names(play: Play) -> None:

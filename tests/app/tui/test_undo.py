@@ -336,6 +336,18 @@ async def test_lanes_stay_while_they_answer(play: Play) -> None:
         assert not stage.engine.asked(SetLanes) and "Still answering" in stage.text
 
 
+async def test_a_lane_removed_during_a_run_comes_back_after_it(play: Play) -> None:
+    async with play() as stage:
+        await stage.begin("Hi")
+        await stage.to_lane(2)
+        await stage.press("delete")
+        assert "2 Draft model is removed; Ctrl+Z brings it back after the run" in stage.text
+        await stage.tell(LanesChanged((LANES[0], *LANES[2:])))
+        await stage.finish(0, "ar", "lookup")
+        await stage.press("ctrl+z")
+        assert stage.engine.asked(SetLanes) == [SetLanes(tuple(each.spec for each in LANES))]
+
+
 async def test_a_removed_lane_comes_back_with_its_answer(store: Store) -> None:
     async with opened(store) as stage:
         await stage.tell(*turn(0, "Count!", 1.0, 0))
@@ -349,6 +361,45 @@ async def test_a_removed_lane_comes_back_with_its_answer(store: Store) -> None:
         await stage.until(lambda: not stage.app.state.opening)
         await stage.tell()
         assert stage.lines(2)[0] == "› Count!" and "Four seven" in stage.lines(2)[1]
+
+
+@pytest.mark.parametrize("redone", [False, True])
+async def test_an_undo_waits_while_the_one_before_it_fills_a_lane(
+    store: Store, monkeypatch: pytest.MonkeyPatch, redone: bool
+) -> None:
+    """Of two lanes that were removed; or a redo, of two that were added."""
+    async with opened(store) as stage:
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
+        loaded = stage.app.state.loaded
+        assert loaded
+        all_lanes = loaded.lanes
+        await stage.to_lane(1)
+        if redone:
+            more = lane("lookup#2"), lane("lookup#3")
+            lanes = [all_lanes, (*all_lanes, more[0]), (*all_lanes, *more)]
+            for after in lanes[1:]:
+                await stage.press("u")
+                await stage.tell(LanesChanged(after))
+            for after in lanes[1::-1]:
+                await stage.press("ctrl+z")
+                await stage.tell(LanesChanged(after))
+        else:
+            lanes = [all_lanes[2:], all_lanes[1:], all_lanes]
+            for after in lanes[1::-1]:
+                await stage.press("1", "delete")
+                await stage.tell(LanesChanged(after))
+        asked = len(stage.engine.asked(SetLanes))
+        there = slow_disk(monkeypatch)
+        key = "ctrl+y" if redone else "ctrl+z"
+        await stage.press(key)
+        await stage.tell(LanesChanged(lanes[1]))
+        await stage.press(key)
+        what = "A redo" if redone else "An undo"
+        assert f"{what} waits for the one before it" in stage.text
+        assert len(stage.engine.asked(SetLanes)) == asked + 1
+        there.set()
+        await stage.until(lambda: len(stage.engine.asked(SetLanes)) == asked + 2)
+        assert stage.engine.asked(SetLanes)[-1] == SetLanes(tuple(e.spec for e in lanes[2]))
 
 
 async def test_a_lane_that_came_after_an_answer_comes_back_without_it(store: Store) -> None:

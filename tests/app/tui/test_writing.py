@@ -6,7 +6,7 @@ import pytest
 from textual import events
 from textual.widgets import Input
 
-from app.engine.commands import Pause, Run, SetEnabled, SetParams, Stop
+from app.engine.commands import Pause, Run, SetEnabled, SetParams, SetSchedule, Stop
 from app.engine.events import Finished, LanesChanged, LoadFailed, RunFinished, RunRejected
 from app.tui.palette import Palette
 from app.tui.screens.lanes import MainScreen
@@ -298,6 +298,71 @@ async def test_editing_keys_in_a_burst_keep_their_place(
             stage.app.simulate_key(key)
         await stage.pilot.pause()
         assert stage.app.main.prompt.text == text
+
+
+async def test_what_comes_right_behind_a_command_is_not_taken_for_what_was_before_it(
+    play: Play,
+) -> None:
+    """Ctrl+C, which empties the prompt, and what is typed and pasted behind it in a burst."""
+    async with play() as stage:
+        prompt = stage.app.main.prompt
+        await stage.type("abcdef")
+        stage.app.simulate_key("ctrl+c")
+        for char in "hello":
+            stage.app.post_message(events.Key(char, char))
+        stage.app.post_message(events.Paste(" world"))
+        await quiet()
+        assert prompt.text == "hello world"
+        await stage.press("up")
+        assert prompt.text == "abcdef"
+
+
+async def test_ctrl_c_in_a_burst_still_copies_what_is_selected(play: Play) -> None:
+    async with play() as stage:
+        await stage.type("abc")
+        for key in ("ctrl+shift+home", "shift+home", "ctrl+c", "end", "d"):
+            stage.app.simulate_key(key)
+        await quiet()
+        assert stage.app.clipboard == "abc" and stage.app.main.prompt.text == "abcd"
+
+
+async def test_a_space_right_before_letters_pauses(play: Play) -> None:
+    async with play() as stage:
+        await stage.begin("Hi")
+        for key in ("space", "h", "i"):
+            stage.app.post_message(events.Key(key, {"space": " "}.get(key, key)))
+        await quiet()
+        assert stage.engine.asked(Pause) == [Pause(True)] and stage.app.main.prompt.text == "hi"
+
+
+async def test_a_key_with_another_use_is_acted_on_once_in_a_burst(play: Play) -> None:
+    async with play(keys={"run.schedule": "ctrl+k,f8"}) as stage:
+        await stage.type("a")
+        for key in ("f8", "b", "ctrl+k", "c", "f8"):
+            stage.app.simulate_key(key)
+        await quiet()
+        assert stage.app.main.prompt.text == "abc" and len(stage.engine.asked(SetSchedule)) == 3
+
+
+@pytest.mark.parametrize("late", [False, True])
+async def test_keys_right_behind_one_that_opens_a_dialog_are_the_dialogs(
+    play: Play, late: bool
+) -> None:
+    """Some of them come while the dialog is being drawn."""
+    async with play() as stage:
+        for key in ("h", "i", "f2", *"EAG"):
+            stage.app.simulate_key(key)
+        if late:
+            await stage.until(lambda: stage.app.screen is not stage.app.main)
+        for char in "LE":
+            stage.app.post_message(events.Key(char, char))
+        stage.app.post_message(events.Paste(" 3"))
+        stage.app.post_message(events.Key("x", "x"))
+        await quiet()
+        await stage.until(lambda: stage.app.screen.query_one(Input).value == "EAGLE 3x")
+        assert stage.app.main.prompt.text == "hi"
+        await stage.press("escape", "!")
+        assert stage.app.main.prompt.text == "hi!"
 
 
 async def test_deleting_to_an_end_of_the_line_means_the_written_one(play: Play) -> None:
