@@ -62,7 +62,8 @@ class Target:
         self.config: Any = model.config.get_text_config(decoder=True)
         require_supported(model, self.config)
         ours = self._set_attention()
-        self._window = window_of(self.config)
+        # Where the class applies another one, `decoding.self_test` ends the context with it.
+        self.window = window_of(self.config)
         self.dtype: torch.dtype = model.dtype
         self.device = torch.device(model.get_input_embeddings().weight.device)  # type: ignore[arg-type]
         if self.device.type == "cuda":
@@ -282,7 +283,7 @@ class Target:
         cache.
         """
         rows = len(tree)
-        window = self._window
+        window = self.window
         windowed = window is not None and past + rows > window.size
         if not windowed and (rows == 1 or (past == 0 and tree.is_chain)):
             return None
