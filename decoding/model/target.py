@@ -78,6 +78,7 @@ class Target:
         forward = TransformersForward(model, self.device)
         self._forward: Forward = forward
         self.recurrent = bool(forward.states)
+        self.hidden_size = forward.width  # of the features
         self.vocab_size = forward.vocab_size
         # Ids from here on are padding, and never sampled.
         self.unpadded_vocab_size = forward.vocab_size
@@ -148,8 +149,8 @@ class Target:
         return TreeCache(forward.layers, *room)
 
     @property
-    def hidden_size(self) -> int:
-        """Width of the features."""
+    def layer_width(self) -> int:
+        """Width of the layers' inputs; in some models not that of the features."""
         return int(self.config.hidden_size)
 
     @property
