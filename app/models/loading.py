@@ -109,7 +109,10 @@ def load_target(source: str, options: ModelOptions, progress: Progress = silent)
             raise InputError(
                 f"{source}: no model can be built from its config.json: {clear_reason(error)}"
             ) from error
-        self_test(target)
+        try:
+            self_test(target)
+        except InputError as error:
+            raise InputError(f"{source}: {error}") from error
     except (RuntimeError, MemoryError) as error:
         if not is_out_of_memory(error):
             raise

@@ -39,7 +39,7 @@ from decoding.checkpoints.eagle_fit import (
     matrix,
     other_model,
 )
-from decoding.checkpoints.files import read_config, read_tensors
+from decoding.checkpoints.files import read_config, read_tensors, require_finite
 from decoding.checkpoints.quantized import precision_of
 from decoding.errors import InputError
 from decoding.model.rope_settings import NEEDS, validate_rope
@@ -143,6 +143,7 @@ def _read(folder: Path, config: Mapping[str, Any]) -> dict[str, Tensor]:
 
     stored = read_tensors(folder, wanted)
     require_eagle(folder, names, config)
+    require_finite(folder, stored)
     return stored
 
 

@@ -76,6 +76,20 @@ def read_tensors(folder: Path, wanted: Callable[[str], bool]) -> dict[str, Tenso
     return tensors
 
 
+def require_finite(folder: Path, tensors: Mapping[str, Tensor]) -> None:
+    """Raise InputError if a tensor holds NaN or infinity: the drafts would all be wrong, without a
+    word. Reads each tensor once; they lie on the CPU."""
+    for name, tensor in tensors.items():
+        if tensor.is_floating_point() and tensor.numel():
+            numbers = tensor if tensor.itemsize > 1 else tensor.float()
+            lowest, highest = numbers.aminmax()  # both NaN if any is; makes no copy
+            if not (lowest.isfinite() and highest.isfinite()):
+                raise InputError(
+                    f"{folder}: its tensor {name} is not all numbers (NaN or infinite): its "
+                    "weights are damaged, download or train it again"
+                )
+
+
 def _unpickled(path: Path) -> object:
     try:
         return torch.load(path, map_location="cpu", weights_only=True)

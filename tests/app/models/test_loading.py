@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import time
 from collections.abc import Callable
@@ -99,6 +100,15 @@ def test_other_tensors_than_the_models(
     spoil(tensors)
     save_file(tensors, file, metadata={"format": "pt"})
     with pytest.raises(InputError, match=line):
+        load_target(str(folder), ModelOptions())
+
+
+def test_weights_that_are_not_numbers_are_those_of_a_named_model(folder: Path) -> None:
+    """The target's and the draft model's are loaded alike."""
+    file = folder / "model.safetensors"
+    tensors = load_file(file)
+    save_file(tensors | {UP: tensors[UP] * torch.nan}, file, metadata={"format": "pt"})
+    with pytest.raises(InputError, match=f"^{re.escape(str(folder))}: .* are not numbers"):
         load_target(str(folder), ModelOptions())
 
 
