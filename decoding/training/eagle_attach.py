@@ -49,9 +49,10 @@ def frequent_tokens(
 def default_aux_layers(layers: int) -> tuple[int, ...]:
     """EAGLE-3's choice: the inputs of layers 2, L//2 and L-3 (counted from 0)."""
     if layers < 7:
-        raise InputError(
-            f"the target has {layers} layers: EAGLE-3's three features coincide below 7, so say "
-            "which layers' inputs to read"
+        raise ParameterError(
+            "aux_layers",
+            f": the target has {layers} layers, and EAGLE-3's three features coincide below 7: say "
+            "which layers' inputs to read, such as 1,2,3",
         )
     return 2, layers // 2, layers - 3
 
