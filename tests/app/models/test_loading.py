@@ -152,6 +152,51 @@ def test_a_config_that_no_forward_pass_can_take(folder: Path) -> None:
         load_target(str(folder), ModelOptions())
 
 
+def test_an_activation_that_nobody_knows(folder: Path) -> None:
+    change_config(folder, hidden_act="foo")
+    with pytest.raises(
+        InputError, match="hidden_act in config.json is 'foo', which transformers d"
+    ):
+        load_target(str(folder), ModelOptions())
+
+
+def test_no_heads_of_attention(folder: Path) -> None:
+    change_config(folder, num_attention_heads=0)
+    with pytest.raises(InputError, match="num_attention_heads in config.json is 0: fix it"):
+        load_target(str(folder), ModelOptions())
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("{no", "can't read the {file} of .*: Expecting property name"),
+        ("{}", "the {file} of .* has no weight_map, which names each tensor's file: copy or"),
+        ("[]", "the {file} of .* has no weight_map"),
+        ('{"weight_map": [1]}', "the {file} of .* has no weight_map"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["model.safetensors", "pytorch_model.bin"])
+def test_a_broken_list_of_files(folder: Path, kind: str, text: str, line: str) -> None:
+    (folder / "model.safetensors").rename(folder / "model-00001-of-00001.safetensors")
+    (folder / f"{kind}.index.json").write_text(text)
+    with pytest.raises(InputError, match=line.replace("{file}", f"{kind}.index.json")):
+        load_target(str(folder), ModelOptions())
+
+
+POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:abc\nsize 123\n"
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "pytorch_model.bin"])
+def test_what_git_lfs_did_not_fetch(folder: Path, name: str) -> None:
+    (folder / "other.safetensors").write_text(POINTER)  # is not needed
+    load_target(str(folder), ModelOptions())
+    (folder / "other.safetensors").unlink()
+    (folder / "model.safetensors").unlink()
+    (folder / name).write_text(POINTER)
+    with pytest.raises(InputError, match=f"{name}: it is a Git LFS pointer, .* `git lfs pull`"):
+        load_target(str(folder), ModelOptions())
+
+
 def test_heads_among_the_tensors_are_no_strangers(folder: Path) -> None:
     file = folder / "model.safetensors"
     save_file(load_file(file) | {"medusa_head.0.0.linear.bias": torch.zeros(32)}, file)
@@ -356,7 +401,9 @@ def test_a_rope_that_nobody_knows(folder: Path) -> None:
     config = json.loads((folder / "config.json").read_text())
     config["rope_parameters"] = {"rope_type": "nonsense", "rope_theta": 10000.0}
     (folder / "config.json").write_text(json.dumps(config))
-    with pytest.raises(InputError, match="'nonsense' is missing there, or unknown to transformers"):
+    with pytest.raises(
+        InputError, match="rope_type in config.json is 'nonsense', which transformers does"
+    ):
         load_target(str(folder), ModelOptions())
 
 
