@@ -30,6 +30,8 @@ from app.models.model_config import (
     load_config,
     quantized_with,
     require_generation_config,
+    require_index,
+    wrong_setting,
 )
 from app.models.quantizing import (
     computes_nf4_in_half,
@@ -41,7 +43,13 @@ from app.models.quantizing import (
 )
 from app.progress import Progress, silent
 from decoding.checkpoints.dialects import MERGED_HEADS
-from decoding.checkpoints.headers import packed_weight, read_tensor_types
+from decoding.checkpoints.headers import (
+    UNFETCHED,
+    is_lfs_pointer,
+    packed_weight,
+    read_tensor_types,
+    weight_files,
+)
 from decoding.checkpoints.quantized import precision_of
 from decoding.errors import InputError, is_out_of_memory
 from decoding.model.self_test import self_test
@@ -66,6 +74,8 @@ def load_model(source: str, options: ModelOptions, progress: Progress = silent) 
     config = load_config(source, checkpoint, options)
     auto = auto_class(source, config)
     require_generation_config(source, checkpoint.folder)
+    if checkpoint.gguf_file is None:
+        require_index(source, checkpoint.folder)
     if checkpoint.gguf_file is None and not precision_of(config.to_dict()):
         _refuse_other_weights(source, checkpoint.folder, config)
     try:
@@ -86,7 +96,12 @@ def load_model(source: str, options: ModelOptions, progress: Progress = silent) 
         what = f"can't load the model {source}"
         if method := quantized_with(config):
             what += f", which is quantized with {method}"
-        raise InputError(f"{what}: {clear_reason(error)}") from error
+        reason = (
+            _unfetched(error, checkpoint.folder)
+            or wrong_setting(error, checkpoint)
+            or clear_reason(error)
+        )
+        raise InputError(f"{what}: {reason}") from error
     _refuse_other_tensors(source, report)
     if checkpoint.adapter is not None:
         model = merge_adapter(model, checkpoint.adapter)
@@ -109,13 +124,27 @@ def load_target(source: str, options: ModelOptions, progress: Progress = silent)
             raise InputError(
                 f"{source}: no model can be built from its config.json: {clear_reason(error)}"
             ) from error
-        self_test(target)
+        try:
+            self_test(target)
+        except InputError as error:
+            raise InputError(f"{source}: {error}") from error
     except (RuntimeError, MemoryError) as error:
         if not is_out_of_memory(error):
             raise
         # there was room for the weights alone
         raise InputError(_does_not_fit(source, device_of(options.device))) from error
     return target
+
+
+def _unfetched(error: Exception, folder: Path) -> str | None:
+    """Why weights can't be read, if one of the files is a Git LFS pointer; others may lie there
+    that are not needed."""
+    signs = ("deserializing header", "weights_only", "git-lfs")
+    if any(sign in str(error) for sign in signs):
+        for file in weight_files(folder):
+            if is_lfs_pointer(file):
+                return f"{file.name}: {UNFETCHED}"
+    return None
 
 
 def _does_not_fit(source: str, device: str) -> str:

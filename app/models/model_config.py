@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,8 @@ from decoding.errors import InputError, reason_for
 from decoding.json_text import read_json
 from decoding.model.rope_settings import validate_longrope, validate_ropes
 
+_SIZE = re.compile(r"^n(um)?_|_(size|dim|heads|layers)$")
+
 
 def load_config(source: str, checkpoint: Checkpoint, options: ModelOptions) -> PreTrainedConfig:
     """Return the checkpoint's config, loaded on its own for a clear error message."""
@@ -42,7 +45,8 @@ def load_config(source: str, checkpoint: Checkpoint, options: ModelOptions) -> P
         validate_longrope(found.get_text_config(decoder=True))
     except Exception as error:
         file = checkpoint.gguf_file or "config.json"
-        raise InputError(f"can't read the {file} of {source}: {clear_reason(error)}") from error
+        reason = wrong_setting(error, checkpoint) or clear_reason(error)
+        raise InputError(f"can't read the {file} of {source}: {reason}") from error
     return found  # type: ignore[no-any-return]
 
 
@@ -54,6 +58,46 @@ def _as_written(checkpoint: Checkpoint) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return config if isinstance(config, dict) else {}
+
+
+def wrong_setting(error: Exception, checkpoint: Checkpoint) -> str | None:
+    """Return what in config.json an error of transformers is about, where that is known: a size of
+    zero, or a name, such as an activation's, that its tables lack."""
+    written = _as_written(checkpoint)
+    parts = [written, *(part for part in written.values() if isinstance(part, dict))]
+    settings = [setting for part in parts for setting in part.items()]
+    if isinstance(error, ZeroDivisionError):
+        for name, value in settings:
+            if type(value) is int and value == 0 and _SIZE.search(name):
+                return f"{name} in config.json is 0: fix it, or download the file again"
+    if isinstance(error, KeyError) and error.args:
+        for name, value in settings:
+            if isinstance(value, str) and value == error.args[0]:
+                return f"{name} in config.json is '{value}', which transformers does not know"
+    return None
+
+
+def require_index(source: str, folder: Path) -> None:
+    """Raise InputError if the list of a checkpoint's files of weights can't be read."""
+    for file in ("model.safetensors", "pytorch_model.bin"):
+        if (folder / file).exists():
+            return
+        name = f"{file}.index.json"
+        if not (folder / name).exists():
+            continue
+        try:
+            index = read_json(folder / name)
+        except (OSError, ValueError) as error:
+            raise InputError(
+                f"can't read the {name} of {source}: {reason_for(error)}: copy or download it again"
+            ) from error
+        files = index.get("weight_map") if isinstance(index, dict) else None
+        if not files or not isinstance(files, dict):
+            raise InputError(
+                f"the {name} of {source} has no weight_map, which names each tensor's file: copy "
+                "or download it again"
+            )
+        return
 
 
 def gguf_arguments(source: str, file: str, load: bool = False) -> dict[str, Any]:

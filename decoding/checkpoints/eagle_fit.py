@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from decoding.checkpoints.dialects import AUX_LAYERS_KEY
+from decoding.checkpoints.dialects import AUX_LAYERS_KEY, EagleVersion
 from decoding.checkpoints.eagle import EagleConfig, draft_tokens
 from decoding.errors import InputError
 
@@ -24,19 +24,28 @@ _NESTED_INPUTS = ("deepseek", "kimi", "glm4_moe_lite")
 
 @dataclass(frozen=True, slots=True)
 class TargetShape:
-    """What a head must fit: the width of the target's features, its logits, its layers, and its
-    kind."""
+    """What a head must fit: the width of the target's features, its logits, its layers, its kind,
+    and the width of its layers' inputs (None: as the features)."""
 
     hidden: int
     vocab: int
     layers: int
     model_type: str = ""
+    layer_width: int | None = None
 
     @classmethod
     def of(cls, target: Target) -> TargetShape:
         return cls(
-            target.hidden_size, target.vocab_size, target.num_layers, target.config.model_type
+            target.hidden_size,
+            target.vocab_size,
+            target.num_layers,
+            target.config.model_type,
+            target.layer_width,
         )
+
+    def width_read_by(self, version: EagleVersion) -> int:
+        """Return the width of each feature that such a head reads."""
+        return self.hidden if version == "eagle1" else self.layer_width or self.hidden
 
 
 def sglang_reads_layers(head: EagleConfig, model_type: str) -> bool:
@@ -92,7 +101,8 @@ def find_aux_layers(
             folder,
             f"reads the inputs of layers {list(aux_layers)}, this target has 0 to {layers - 1}",
         )
-    _check_fused(folder, tensors, len(aux_layers) * target.hidden, len(aux_layers))
+    width = len(aux_layers) * target.width_read_by("eagle3")
+    _check_fused(folder, tensors, width, len(aux_layers))
     if outputs:
         return aux_layers, [f"aux layers {ids} are outputs, read as inputs {list(aux_layers)}"]
     if not named:

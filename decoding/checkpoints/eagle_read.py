@@ -23,6 +23,7 @@ from transformers.activations import ACT2FN
 
 from decoding.checkpoints.dialects import (
     EAGLE_LAYER,
+    EagleVersion,
     eagle3_dialect,
     eagle_layers,
     eagle_version,
@@ -38,7 +39,7 @@ from decoding.checkpoints.eagle_fit import (
     matrix,
     other_model,
 )
-from decoding.checkpoints.files import read_config, read_tensors
+from decoding.checkpoints.files import read_config, read_tensors, require_finite
 from decoding.checkpoints.quantized import precision_of
 from decoding.errors import InputError
 from decoding.model.rope_settings import NEEDS, validate_rope
@@ -75,7 +76,8 @@ def _read_eagle(folder: Path, target: TargetShape) -> EagleWeights:
         EAGLE_LAYER.sub(lambda match: prefixes[match[1]], name, count=1): tensor
         for name, tensor in stored.items()
     }
-    eagle3 = eagle_version(stored) == "eagle3"
+    version: EagleVersion = eagle_version(stored) or "eagle1"
+    eagle3 = version == "eagle3"
     dialect = eagle3_dialect(config) if eagle3 else "eagle1"
     layer = _layer_config(folder, config)
     hidden = _check_width(folder, tensors, target, eagle3)
@@ -101,8 +103,8 @@ def _read_eagle(folder: Path, target: TargetShape) -> EagleWeights:
         notes.append("sliding window ignored")
     qk_norms = {"self_attn.q_norm.weight", "self_attn.k_norm.weight"} & tensors.keys()
     found = EagleConfig(
-        version="eagle3" if eagle3 else "eagle1",
-        target_hidden=target.hidden,
+        version=version,
+        target_hidden=target.width_read_by(version),
         hidden=hidden,
         intermediate=matrix(folder, tensors, "mlp.gate_proj")[0],
         heads=heads,
@@ -141,6 +143,7 @@ def _read(folder: Path, config: Mapping[str, Any]) -> dict[str, Tensor]:
 
     stored = read_tensors(folder, wanted)
     require_eagle(folder, names, config)
+    require_finite(folder, stored)
     return stored
 
 

@@ -15,7 +15,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from decoding.checkpoints.headers import regular_files
+from decoding.checkpoints.headers import UNFETCHED, is_lfs_pointer, regular_files
 from decoding.checkpoints.quantized import dequantized
 from decoding.errors import InputError, reason_for
 from decoding.json_text import read_json
@@ -72,15 +72,34 @@ def read_tensors(folder: Path, wanted: Callable[[str], bool]) -> dict[str, Tenso
     except InputError:
         raise
     except _UNREADABLE as error:
-        raise InputError(f"can't read {path}: {reason_for(error)}") from error
+        raise _unreadable(path, error) from error
     return tensors
+
+
+def require_finite(folder: Path, tensors: Mapping[str, Tensor]) -> None:
+    """Raise InputError if a tensor holds NaN or infinity: the drafts would all be wrong, without a
+    word. Reads each tensor once; they lie on the CPU."""
+    for name, tensor in tensors.items():
+        if tensor.is_floating_point() and tensor.numel():
+            numbers = tensor if tensor.itemsize > 1 else tensor.float()
+            lowest, highest = numbers.aminmax()  # both NaN if any is; makes no copy
+            if not (lowest.isfinite() and highest.isfinite()):
+                raise InputError(
+                    f"{folder}: its tensor {name} is not all numbers (NaN or infinite): its "
+                    "weights are damaged, download or train it again"
+                )
 
 
 def _unpickled(path: Path) -> object:
     try:
         return torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # a damaged pickle may raise any
-        raise InputError(f"can't read {path}: {reason_for(error)}") from error
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: Exception) -> InputError:
+    reason = UNFETCHED if is_lfs_pointer(path) else reason_for(error)
+    return InputError(f"can't read {path}: {reason}")
 
 
 def write_checkpoint(

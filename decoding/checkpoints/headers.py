@@ -21,6 +21,8 @@ STORED = {
     "HalfStorage": "F16",
     "BFloat16Storage": "BF16",
 }
+UNFETCHED = "it is a Git LFS pointer, not the file itself, which `git lfs pull` fetches"
+_POINTER = b"version https://git-lfs.github.com/spec/"
 MAX_HEADER_BYTES = 100_000_000  # bytes; a file that claims more is broken
 
 
@@ -70,6 +72,13 @@ def read_tensor_names(folder: Path) -> set[str] | None:
         ]
         return {name for names in of_files for name in names} if all(of_files) else None
     return None
+
+
+def is_lfs_pointer(path: Path) -> bool:
+    """Return whether a file is what Git LFS has in the place of one that it did not fetch."""
+    with suppress(OSError), path.open("rb") as file:
+        return file.read(len(_POINTER)) == _POINTER
+    return False
 
 
 def packed_weight(types: Mapping[str, str]) -> str | None:

@@ -31,7 +31,13 @@ from decoding.checkpoints.dialects import (
     medusa_dialect,
 )
 from decoding.checkpoints.draft_settings import CHOICES_KEY, medusa_choices, with_choices
-from decoding.checkpoints.files import read_config, read_tensors, write_checkpoint, write_model
+from decoding.checkpoints.files import (
+    read_config,
+    read_tensors,
+    require_finite,
+    write_checkpoint,
+    write_model,
+)
 from decoding.errors import InputError
 from decoding.trees.static import Choices
 
@@ -87,6 +93,7 @@ def read_medusa(folder: Path, hidden: int, vocab: int) -> MedusaWeights:
     config = read_config(folder)
     tensors = read_tensors(folder, lambda name: _HEAD_TENSOR.match(name) is not None)
     require_medusa(folder, tensors)
+    require_finite(folder, tensors)
     token_map = tensors.pop("token_map", None)
     dialect, residual, own = _sort(folder, tensors, config)
     if token_map is not None:

@@ -4,7 +4,8 @@ context, its attention windows."""
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -97,7 +98,8 @@ class Window:
 
 
 def window_of(config: Any) -> Window | None:
-    """Return the model's attention window, None if it has none."""
+    """Return the attention window that the config names, None if there is none. Classes need not
+    apply it so: see `window_resized`."""
     size = getattr(config, "sliding_window", None)
     types = getattr(config, "layer_types", None)
     if types and "chunked_attention" in types:
@@ -107,6 +109,30 @@ def window_of(config: Any) -> Window | None:
     if types is None:
         return Window(size) if getattr(config, "use_sliding_window", True) else None
     return Window(size, "sliding_attention") if "sliding_attention" in types else None
+
+
+@contextmanager
+def window_resized(model: PreTrainedModel, window: Window, size: int) -> Iterator[None]:
+    """Give the model, within a `with` block, a `window` of `size` positions: in its config, and
+    where modules keep a copy."""
+    name = "sliding_window"
+    if window.layer_type == "chunked_attention":
+        name = "attention_chunk_size"
+    holders: list[Any] = [model.config.get_text_config(decoder=True)]
+    for module in model.modules():
+        holders += [module, vars(module).get("config")]
+    resized = {
+        id(holder): holder
+        for holder in holders
+        if holder is not None and vars(holder).get(name) == window.size
+    }.values()
+    for holder in resized:
+        setattr(holder, name, size)
+    try:
+        yield
+    finally:
+        for holder in resized:
+            setattr(holder, name, window.size)
 
 
 def decoder_of(model: PreTrainedModel) -> nn.Module:

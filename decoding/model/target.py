@@ -62,7 +62,8 @@ class Target:
         self.config: Any = model.config.get_text_config(decoder=True)
         require_supported(model, self.config)
         ours = self._set_attention()
-        self._window = window_of(self.config)
+        # Where the class applies another one, `decoding.self_test` ends the context with it.
+        self.window = window_of(self.config)
         self.dtype: torch.dtype = model.dtype
         self.device = torch.device(model.get_input_embeddings().weight.device)  # type: ignore[arg-type]
         if self.device.type == "cuda":
@@ -77,6 +78,7 @@ class Target:
         forward = TransformersForward(model, self.device)
         self._forward: Forward = forward
         self.recurrent = bool(forward.states)
+        self.hidden_size = forward.width  # of the features
         self.vocab_size = forward.vocab_size
         # Ids from here on are padding, and never sampled.
         self.unpadded_vocab_size = forward.vocab_size
@@ -147,8 +149,8 @@ class Target:
         return TreeCache(forward.layers, *room)
 
     @property
-    def hidden_size(self) -> int:
-        """Width of the features."""
+    def layer_width(self) -> int:
+        """Width of the layers' inputs; in some models not that of the features."""
         return int(self.config.hidden_size)
 
     @property
@@ -282,7 +284,7 @@ class Target:
         cache.
         """
         rows = len(tree)
-        window = self._window
+        window = self.window
         windowed = window is not None and past + rows > window.size
         if not windowed and (rows == 1 or (past == 0 and tree.is_chain)):
             return None

@@ -44,6 +44,8 @@ class TransformersForward:
         self.states: Mapping[int, int] = recurrent_layers(self._config)
         self.layers: Sequence[LayerShape | None]
         self.layers, self.devices, self.vocab_size = self._probe()
+        assert self._features is not None
+        self.width: int = self._features.shape[-1]  # of the features
 
     def __call__(
         self, tokens: Tensor, positions: Tensor, mask: Mask, cache: TreeCache, last_only: bool

@@ -9,11 +9,11 @@ from typing import Any
 
 import torch
 from huggingface_hub.errors import StrictDataclassError
-from torch import Tensor
-from transformers import AutoModelForCausalLM, PreTrainedModel
+from torch import Tensor, nn
+from transformers import MODEL_FOR_CAUSAL_LM_MAPPING, AutoModelForCausalLM, PreTrainedModel
 
 from decoding.errors import InputError, ParameterError
-from decoding.model.architecture import layers_of
+from decoding.model.architecture import decoder_of, layers_of
 
 # of configs: the indices of some layers
 _LISTED = ("moe_layers", "mlp_only_layers", "attn_layer_indices")
@@ -22,10 +22,10 @@ _LISTED = ("moe_layers", "mlp_only_layers", "attn_layer_indices")
 def attach_draft(
     target: PreTrainedModel, layers: int = 2, *, width: int | None = None, mlp: int | None = None
 ) -> PreTrainedModel:
-    """Return a float32 model of the target's class and vocabulary with `layers` of its layers,
-    evenly spaced from the first to the last. If `width` (of the hidden states) or `mlp` (within the
-    MLPs) is smaller than the target's (None: the same), the channels with the largest weights are
-    kept. Raises InputError."""
+    """Return a float32 model of the target's class (of a multimodal one, of its text model's) and
+    vocabulary with `layers` of its layers, evenly spaced from the first to the last. If `width` (of
+    the hidden states) or `mlp` (within the MLPs) is smaller than the target's (None: the same), the
+    channels with the largest weights are kept. Raises InputError."""
     base: Any = target.config.get_text_config(decoder=True)
     depth, hidden = int(base.num_hidden_layers), int(base.hidden_size)
     inner = getattr(base, "intermediate_size", None)
@@ -36,20 +36,43 @@ def attach_draft(
         if wanted is not None and most is not None and wanted > most:
             raise ParameterError(name, f" {wanted}: the target has {most}")
     chosen = _spread(layers, depth)
-    draft: PreTrainedModel = _build(base, chosen, width, mlp)
-    prefix = f"{layers_of(target)[0]}."
-    target_weights = dict(target.named_parameters(remove_duplicate=False))
     embedding: Any = target.get_input_embeddings().weight
-    kept = {hidden: largest_columns(embedding, width or hidden)}
-    mine: dict[str, Tensor] = dict(draft.named_parameters())
+    kept: dict[int, Tensor] = {}
+    if width is not None:
+        if embedding.shape[1] != hidden:
+            raise ParameterError(
+                "width",
+                f": the target embeds tokens in {embedding.shape[1]} channels, its layers have "
+                f"{hidden}: only a draft with its width can be made, leave it out",
+            )
+        kept[hidden] = largest_columns(embedding, width)
+    if target.config is not base:  # whose text config may say otherwise
+        if type(base) not in MODEL_FOR_CAUSAL_LM_MAPPING:
+            raise InputError(
+                f"transformers has no text model of type {base.model_type} alone, which a draft of "
+                f"a {target.config.model_type} would be: take a smaller model of its family"
+            )
+        base = copy.deepcopy(base)
+        base.tie_word_embeddings = embedding is target.get_output_embeddings().weight
+    draft: PreTrainedModel = _build(base, chosen, width, mlp)
+    decoder = _name_of(target, decoder_of(target))
+    prefix = f"{layers_of(target)[0].removeprefix(decoder)}."
+    # not the parameters alone: some layers have a scale that is none
+    target_weights = _within(decoder, target.state_dict(keep_vars=True))
+    mine = _within(_name_of(draft, decoder_of(draft)), draft.state_dict(keep_vars=True))
     for name, parameter in mine.items():
         place = re.match(rf"{re.escape(prefix)}(\d+)\.", name)
         layer = f"{prefix}{chosen[int(place[1])]}." if place else ""
         source = target_weights.get(layer + name[place.end() :] if place else name)
+        if source is None and not place:
+            raise InputError(
+                f"the target has no {name}, as a {draft.config.model_type} of its own would: no "
+                "draft can be made of its layers, take a smaller model of its family"
+            )
         if source is None:
             raise InputError(
-                f"the target's {layer.rstrip('.') or 'model'} has no {name}, as a draft of "
-                f"{layers} layers would: its layers are of several kinds, take another number"
+                f"the target's {layer.rstrip('.')} has no {name}, as a draft of {layers} layers "
+                "would: its layers are of several kinds, take another number"
             )
         channels = dict(kept)
         if place and mlp is not None and isinstance(inner, int):
@@ -59,6 +82,17 @@ def attach_draft(
     if target.generation_config is not None:
         draft.generation_config = copy.deepcopy(target.generation_config)
     return draft
+
+
+def _name_of(model: PreTrainedModel, decoder: nn.Module) -> str:
+    """The beginning of the names of all that a model's text decoder holds."""
+    return next(f"{name}." for name, module in model.named_modules() if module is decoder)
+
+
+def _within(decoder: str, named: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Tensors by their names within the decoder, or else within the model: in a multimodal model
+    the decoder is a part of another one than in a text model."""
+    return {name.removeprefix(decoder): tensor for name, tensor in named.items()}
 
 
 def _spread(layers: int, depth: int) -> list[int]:
@@ -75,7 +109,9 @@ def _build(base: Any, chosen: Sequence[int], width: int | None, mlp: int | None)
     config.num_hidden_layers = len(chosen)
     config.hidden_size = width or base.hidden_size
     heads = getattr(config, "num_attention_heads", None)
-    implied = bool(heads) and getattr(config, "head_dim", None) is None
+    # Looked up first: as an attribute Gemma 4 refuses it, as its layers differ.
+    named = vars(config).get("head_dim") or getattr(config, "head_dim", None)
+    implied = bool(heads) and named is None
     if implied:  # by the width: but heads keep their size
         config.head_dim = base.hidden_size // heads
     if mlp is not None:

@@ -49,9 +49,10 @@ def frequent_tokens(
 def default_aux_layers(layers: int) -> tuple[int, ...]:
     """EAGLE-3's choice: the inputs of layers 2, L//2 and L-3 (counted from 0)."""
     if layers < 7:
-        raise InputError(
-            f"the target has {layers} layers: EAGLE-3's three features coincide below 7, so say "
-            "which layers' inputs to read"
+        raise ParameterError(
+            "aux_layers",
+            f": the target has {layers} layers, and EAGLE-3's three features coincide below 7: say "
+            "which layers' inputs to read, such as 1,2,3",
         )
     return 2, layers // 2, layers - 3
 
@@ -81,6 +82,7 @@ def attach_eagle(
     base: Any = target.config.get_text_config(decoder=True)
     lm_head = scaled_lm_head(target)
     vocab, hidden = lm_head.shape
+    read = hidden if version == "eagle1" else int(base.hidden_size)
     heads = int(getattr(base, "num_attention_heads", None) or max(hidden // _HEAD_DIM, 1))
     intermediate = mlp or getattr(base, "intermediate_size", None)
     layers = int(base.num_hidden_layers)
@@ -100,7 +102,7 @@ def attach_eagle(
         )
     config = EagleConfig(
         version=version,
-        target_hidden=hidden,
+        target_hidden=read,
         hidden=width or hidden,
         intermediate=intermediate if isinstance(intermediate, int) else 4 * hidden,
         heads=heads,
@@ -114,18 +116,18 @@ def attach_eagle(
         rope={"rope_type": "default", "rope_theta": _rope_theta(base)},
         norm_eps=float(getattr(base, "rms_norm_eps", None) or 1e-6),
         max_positions=int(getattr(base, "max_position_embeddings", 2048)),
-        fc=version == "eagle1" or len(chosen) * hidden != (width or hidden),
+        fc=version == "eagle1" or len(chosen) * read != (width or hidden),
         fc_bias=version == "eagle1" and fc_bias,
     )
-    scale, through = _final_scale(target, hidden), torch.eye(hidden)
+    scale, through = _final_scale(target, hidden), _to_features(target, read, hidden)
     if config.hidden < hidden:
         table: Any = target.get_input_embeddings().weight
         embedding: Tensor = table.detach().float().cpu()[:vocab]
-        through = _principal(lm_head * scale, config.hidden)
-        lm_head = lm_head * scale @ through
+        narrower = _principal(lm_head * scale, config.hidden)
+        lm_head, through = lm_head * scale @ narrower, narrower.T @ through
         # The norm divides by the length over the root of the width.
         scale = torch.full((config.hidden,), math.sqrt(hidden / config.hidden))
-    tensors = _fresh(config, seed, through.T)
+    tensors = _fresh(config, seed, through)
     if version == "eagle3" and config.hidden == hidden:
         _begin_as_last_layers(tensors, config, target)
     if version == "eagle3":
@@ -275,8 +277,8 @@ def _principal(rows: Tensor, count: int) -> Tensor:
 
 
 def _fresh(config: EagleConfig, seed: int, through: Tensor) -> dict[str, Tensor]:
-    """All but the embedding, the final norm and the lm_head. `through` [H, target's H]: how the
-    target's last feature becomes the head's hidden state."""
+    """All but the embedding, the final norm and the lm_head. `through` [H, width of a feature]: how
+    the target's last feature becomes the head's hidden state."""
     c = config
     generator = torch.Generator().manual_seed(seed)
 
@@ -323,6 +325,18 @@ def _rope_theta(config: Any) -> float:
     rope = getattr(config, "rope_parameters", None) or {}
     rope = rope.get("full_attention", rope)
     return float(rope.get("rope_theta", 10000.0))
+
+
+def _to_features(target: PreTrainedModel, width: int, hidden: int) -> Tensor:
+    """The matrix [hidden, width] that makes the features for the lm_head of the layers' states:
+    that of the linear after the last layer where the widths differ (OPT), zeros if there is
+    none."""
+    if width == hidden:
+        return torch.eye(hidden)
+    for module in decoder_of(target).children():
+        if isinstance(module, nn.Linear) and module.weight.shape == (hidden, width):
+            return module.weight.detach().float().cpu()
+    return torch.zeros(hidden, width)
 
 
 def _final_scale(target: PreTrainedModel, hidden: int) -> Tensor:

@@ -215,14 +215,14 @@ def _write_eagle(head: EagleWeights, job: _ExportJob) -> str:
     if job.to == "sglang" and version == "eagle1" and not head.config.fc_bias:
         head = _with_fc_bias(head)
     _require_readable(head, job)
-    if dialect == "speculators" and head.config.hidden == head.config.target_hidden:
+    if dialect == "speculators" and "embed_tokens.weight" not in head.tensors:
         # Its reader expects the embedding, which the other forms take from the target.
         module: Any = job.model.get_input_embeddings()
         embedding = module.weight.detach()
         smaller = embedding.to(head.tensors["self_attn.o_proj.weight"].dtype)
         if torch.equal(smaller.to(embedding.dtype), embedding):  # it was loaded in a larger one
             embedding = smaller
-        head = replace(head, tensors={"embed_tokens.weight": embedding} | head.tensors)
+        head = replace(head, tensors=head.tensors | {"embed_tokens.weight": embedding})
     if job.precision is not None:
         tensors = {
             name: tensor.to(job.precision) if tensor.is_floating_point() else tensor

@@ -130,4 +130,4 @@ def target_shape(model: PreTrainedModel) -> TargetShape:
     hidden, vocab = shape_of(model)
     config = model.config.get_text_config(decoder=True)
     layers = getattr(config, LAYERS_BEFORE_KEY, config.num_hidden_layers)
-    return TargetShape(hidden, vocab, layers, config.model_type)
+    return TargetShape(hidden, vocab, layers, config.model_type, config.hidden_size)

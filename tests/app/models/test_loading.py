@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import time
 from collections.abc import Callable
@@ -102,6 +103,15 @@ def test_other_tensors_than_the_models(
         load_target(str(folder), ModelOptions())
 
 
+def test_weights_that_are_not_numbers_are_those_of_a_named_model(folder: Path) -> None:
+    """The target's and the draft model's are loaded alike."""
+    file = folder / "model.safetensors"
+    tensors = load_file(file)
+    save_file(tensors | {UP: tensors[UP] * torch.nan}, file, metadata={"format": "pt"})
+    with pytest.raises(InputError, match=f"^{re.escape(str(folder))}: .* are not numbers"):
+        load_target(str(folder), ModelOptions())
+
+
 @pytest.mark.parametrize("kind", [torch.int32, torch.bool, torch.complex64, torch.float8_e4m3fn])
 @pytest.mark.parametrize("named", [None, {}, {"quant_method": ["x"]}, {"quant_method": "exl9"}])
 def test_packed_weights_are_not_taken_for_numbers(
@@ -139,6 +149,51 @@ def test_more_layers_than_tensors_are_not_built(folder: Path) -> None:
 def test_a_config_that_no_forward_pass_can_take(folder: Path) -> None:
     change_config(folder, rms_norm_eps=-1.0)
     with pytest.raises(InputError, match="no model can be built from its config.json: math domain"):
+        load_target(str(folder), ModelOptions())
+
+
+def test_an_activation_that_nobody_knows(folder: Path) -> None:
+    change_config(folder, hidden_act="foo")
+    with pytest.raises(
+        InputError, match="hidden_act in config.json is 'foo', which transformers d"
+    ):
+        load_target(str(folder), ModelOptions())
+
+
+def test_no_heads_of_attention(folder: Path) -> None:
+    change_config(folder, num_attention_heads=0)
+    with pytest.raises(InputError, match="num_attention_heads in config.json is 0: fix it"):
+        load_target(str(folder), ModelOptions())
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("{no", "can't read the {file} of .*: Expecting property name"),
+        ("{}", "the {file} of .* has no weight_map, which names each tensor's file: copy or"),
+        ("[]", "the {file} of .* has no weight_map"),
+        ('{"weight_map": [1]}', "the {file} of .* has no weight_map"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["model.safetensors", "pytorch_model.bin"])
+def test_a_broken_list_of_files(folder: Path, kind: str, text: str, line: str) -> None:
+    (folder / "model.safetensors").rename(folder / "model-00001-of-00001.safetensors")
+    (folder / f"{kind}.index.json").write_text(text)
+    with pytest.raises(InputError, match=line.replace("{file}", f"{kind}.index.json")):
+        load_target(str(folder), ModelOptions())
+
+
+POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:abc\nsize 123\n"
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "pytorch_model.bin"])
+def test_what_git_lfs_did_not_fetch(folder: Path, name: str) -> None:
+    (folder / "other.safetensors").write_text(POINTER)  # is not needed
+    load_target(str(folder), ModelOptions())
+    (folder / "other.safetensors").unlink()
+    (folder / "model.safetensors").unlink()
+    (folder / name).write_text(POINTER)
+    with pytest.raises(InputError, match=f"{name}: it is a Git LFS pointer, .* `git lfs pull`"):
         load_target(str(folder), ModelOptions())
 
 
@@ -346,7 +401,9 @@ def test_a_rope_that_nobody_knows(folder: Path) -> None:
     config = json.loads((folder / "config.json").read_text())
     config["rope_parameters"] = {"rope_type": "nonsense", "rope_theta": 10000.0}
     (folder / "config.json").write_text(json.dumps(config))
-    with pytest.raises(InputError, match="'nonsense' is missing there, or unknown to transformers"):
+    with pytest.raises(
+        InputError, match="rope_type in config.json is 'nonsense', which transformers does"
+    ):
         load_target(str(folder), ModelOptions())
 
 

@@ -249,6 +249,18 @@ REFUSED: dict[str, tuple[str, Callable[[Folder], None], TargetShape, str]] = {
         TARGET,
         "has an unknown tensor fc_norm.0.weight",
     ),
+    "EAGLE-3 that is not a number": (
+        "safeailab",
+        put("midlayer.mlp.down_proj.weight", torch.full((H, 20), torch.nan).half()),
+        TARGET,
+        "its tensor midlayer.mlp.down_proj.weight is not all numbers (NaN or infinite): its wei",
+    ),
+    "EAGLE-1 with an infinite number": (
+        "eagle1",
+        put("fc.weight", torch.zeros(H, 2 * H).index_fill(1, torch.tensor(3), -torch.inf)),
+        TARGET,
+        "its tensor fc.weight is not all numbers (NaN or infinite): its weights are damaged",
+    ),
     "wrong shape": (
         "safeailab",
         put("midlayer.mlp.down_proj.weight", torch.zeros(H, 3)),

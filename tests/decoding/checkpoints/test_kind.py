@@ -42,6 +42,14 @@ def test_a_folder_without_weights_is_no_drafter(tmp_path: Path) -> None:
         drafter_kind(tmp_path)
 
 
+@pytest.mark.parametrize("name", ["model.safetensors", "medusa_lm_head.pt"])
+def test_a_file_that_git_lfs_did_not_fetch(tmp_path: Path, name: str) -> None:
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:abc\nsize 123\n"
+    (tmp_path / name).write_text(pointer)
+    with pytest.raises(InputError, match=f"can't read .*{name}: it is a Git LFS pointer, .*pull"):
+        read_tensors(tmp_path, lambda name: True)
+
+
 def test_a_file_that_is_cut_off_is_said_to_be(tmp_path: Path) -> None:
     save_file(HEAD, tmp_path / "model.safetensors")
     whole = (tmp_path / "model.safetensors").read_bytes()

@@ -4,6 +4,7 @@ for logits."""
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -240,6 +241,10 @@ BROKEN = {
     "missing bias": (_without("2.1.linear.bias"), "head 2, layer 1 has no bias"),
     "missing lm_head": (_without("1.2.weight"), "head 1 has no lm_head"),
     "unknown tensor": (lambda t: t | {"0.norm": torch.zeros(1)}, "unknown tensor 0.norm"),
+    "not a number": (
+        lambda t: t | {"1.0.linear.bias": torch.full((H,), torch.nan)},
+        "its tensor 1.0.linear.bias is not all numbers (NaN or infinite): its weights are damaged",
+    ),
     "other hidden size": (
         lambda t: t | {"0.0.linear.weight": torch.zeros(4, 4)},
         "head 0, layer 0, weight is [4, 4], this target needs [32, 32]",
@@ -255,7 +260,7 @@ BROKEN = {
 def test_broken_folders_are_refused_by_the_tensors_name(case: str, tmp_path: Path) -> None:
     breaking, line = BROKEN[case]
     folder = store(tmp_path / "h", "v0.1", breaking(named("v0.1", heads())))
-    with pytest.raises(InputError, match=line.replace("[", r"\[").replace("]", r"\]")) as refused:
+    with pytest.raises(InputError, match=re.escape(line)) as refused:
         read_medusa(folder, H, V)
     assert "\n" not in str(refused.value)
 

@@ -130,7 +130,7 @@ REFUSED: dict[str, str] = {
 }
 
 
-def model_of(kind: str) -> PreTrainedModel:
+def model_of(kind: str, **more: Any) -> PreTrainedModel:
     if kind not in CONFIG_MAPPING:
         pytest.skip(f"this transformers has no {kind}")
     config_class = CONFIG_MAPPING[kind]
@@ -139,7 +139,7 @@ def model_of(kind: str) -> PreTrainedModel:
         name for each in config_class.__mro__ for name in vars(each).get("__annotations__", ())
     }
     shape = {key: value for key, value in COMMON.items() if key in known}
-    config = config_class(**shape | MORE.get(kind, {}))
+    config = config_class(**shape | MORE.get(kind, {}) | more)
     torch.manual_seed(SEEDS.get(kind, 0))
     model_class: Any = MODEL_FOR_CAUSAL_LM_MAPPING[config_class]
     return filled(model_class(config))

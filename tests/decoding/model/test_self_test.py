@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,11 +12,23 @@ import transformers as tf
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from decoding.decoder import Decoder
 from decoding.errors import InputError
 from decoding.model.cache import TreeCache
 from decoding.model.self_test import self_test
 from decoding.model.target import Target
-from tests.support.families import FAMILIES, HYBRIDS, build, filled
+from decoding.params import Params
+from tests.support.families import (
+    CONTEXT,
+    FAMILIES,
+    HYBRIDS,
+    SHAPE,
+    SLIDING,
+    VOCAB,
+    build,
+    filled,
+)
+from tests.support.random_trees import RandomTrees
 
 TINY: dict[str, Any] = {
     "vocab_size": 40,
@@ -119,6 +132,81 @@ def test_positions_of_its_own() -> None:
         InputError, match="llama computes different logits for a tree and its paths"
     ):
         self_test(Target(model))
+
+
+class CopiesItsWindow(tf.LlamaForCausalLM):
+    """Makes masks by a copy of its window, as remote code does."""
+
+    def __init__(self, config: Any) -> None:
+        super().__init__(config)
+        self.sliding_window = config.sliding_window
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        position_ids: Any = None,
+        attention_mask: Any = None,
+        past_key_values: Any = None,
+        **rest: Any,
+    ) -> Any:
+        if attention_mask is None or attention_mask.ndim == 2:
+            cache = rest.get("cache", past_key_values)  # newer versions' name, and the older one
+            rows, past = input_ids.shape[1], cache.get_seq_length()
+            # of a cache that keeps no row beyond the window
+            kept = min(past, self.config.sliding_window - 1)
+            queries, keys = torch.arange(past, past + rows), torch.arange(past - kept, past + rows)
+            behind = queries[:, None] - keys
+            hidden = (behind < 0) | (behind >= self.sliding_window)
+            lowest = torch.finfo(self.dtype).min
+            attention_mask = torch.zeros(hidden.shape).masked_fill_(hidden, lowest)[None, None]
+        return super().forward(
+            input_ids=input_ids,
+            position_ids=position_ids,
+            attention_mask=attention_mask,
+            past_key_values=past_key_values,
+            **rest,
+        )
+
+
+def windowed(model_class: Any, config_class: Any) -> PreTrainedModel:
+    torch.manual_seed(0)
+    model: Any = model_class(config_class(**SHAPE, sliding_window=SLIDING))
+    return filled(model)
+
+
+@pytest.mark.parametrize(
+    ("model_class", "config_class", "context"),
+    [
+        (tf.MistralForCausalLM, tf.MistralConfig, CONTEXT),
+        (CopiesItsWindow, tf.LlamaConfig, CONTEXT),
+        # Their masks show every row, and transformers' cache forgets those beyond the window.
+        (tf.LlamaForCausalLM, tf.LlamaConfig, SLIDING),
+        (tf.MoshiForCausalLM, tf.MoshiConfig, SLIDING),
+    ],
+)
+def test_the_context_ends_with_a_window_that_is_only_named(
+    model_class: Any, config_class: Any, context: int
+) -> None:
+    model: Any = windowed(model_class, config_class)
+    target = Target(copy.deepcopy(model))
+    before = target.model.config.to_dict()
+    self_test(target)
+    assert target.context == context
+    assert target.model.config.to_dict() == before
+    assert all(getattr(m, "sliding_window", SLIDING) == SLIDING for m in target.model.modules())
+    prompt = [(7 * i + 3) % 55 + 2 for i in range(min(context, 2 * SLIDING) - 5)]
+    truth = model.generate(
+        torch.tensor([prompt]),
+        attention_mask=torch.ones(1, len(prompt), dtype=torch.long),
+        do_sample=False,
+        max_new_tokens=6,
+        eos_token_id=None,
+        pad_token_id=0,
+    )[0, len(prompt) :].tolist()
+    decoder = Decoder(target, RandomTrees(VOCAB, 7, len(prompt), truth))
+    for _ in decoder.generate(prompt, Params(gamma=4, max_new_tokens=6)):
+        pass
+    assert decoder.generated == truth
 
 
 def test_rejected_rows_that_stay(monkeypatch: pytest.MonkeyPatch) -> None:

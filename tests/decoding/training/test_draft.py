@@ -11,13 +11,21 @@ import pytest
 import torch
 from torch import nn
 from transformers import (
+    AutoModelForCausalLM,
     DeepseekV3ForCausalLM,
+    Gemma3Config,
+    Gemma3ForConditionalGeneration,
     GPT2Config,
     GPT2LMHeadModel,
     LlamaConfig,
     LlamaForCausalLM,
+    LlavaConfig,
+    LlavaForConditionalGeneration,
     MixtralConfig,
     MixtralForCausalLM,
+    PreTrainedModel,
+    Qwen2VLConfig,
+    Qwen2VLForConditionalGeneration,
 )
 
 from decoding.errors import InputError
@@ -42,6 +50,85 @@ def test_all_layers_of_a_target_are_the_target(family: str) -> None:
     ids = torch.tensor([[3, 1, 4, 1, 5]])
     expected = target(input_ids=ids).logits
     torch.testing.assert_close(attach_draft(target, depth)(input_ids=ids).logits, expected)
+
+
+VISION: dict[str, Any] = {
+    "hidden_size": 16,
+    "intermediate_size": 16,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "image_size": 28,
+    "patch_size": 14,
+}
+
+
+def multimodal(kind: str, tied: bool) -> PreTrainedModel:
+    text: dict[str, Any] = SHAPE | {"num_hidden_layers": 3}
+    torch.manual_seed(0)
+    if kind == "llava":
+        config: Any = LlavaConfig(
+            text_config=text | {"model_type": "llama"},
+            vision_config=VISION | {"model_type": "clip_vision_model"},
+            tie_word_embeddings=tied,
+        )
+        return filled(LlavaForConditionalGeneration(config))
+    config = Gemma3Config(
+        text_config=text | {"sliding_window": 12, "query_pre_attn_scalar": 8},
+        vision_config=VISION,
+        mm_tokens_per_image=4,
+        tie_word_embeddings=tied,
+    )
+    # what the text's says of its head is not what counts
+    config.text_config.tie_word_embeddings = not tied
+    return filled(Gemma3ForConditionalGeneration(config))
+
+
+@pytest.mark.parametrize("tied", [True, False])
+@pytest.mark.parametrize("kind", ["gemma3", "llava"])
+def test_a_draft_of_a_multimodal_target_is_cut_from_its_text(
+    kind: str, tied: bool, tmp_path: Path
+) -> None:
+    target: Any = multimodal(kind, tied)
+    ids = torch.tensor([[3, 1, 4, 1, 5]])
+    attach_draft(target, 3).save_pretrained(tmp_path)
+    whole = AutoModelForCausalLM.from_pretrained(tmp_path)
+    torch.testing.assert_close(whole(input_ids=ids).logits, target(input_ids=ids).logits)
+    draft: Any = attach_draft(target, 2)
+    last, mine = (
+        dict(layers_of(model)[1][-1].named_parameters())["mlp.down_proj.weight"]
+        for model in (target, draft)
+    )
+    assert torch.equal(mine, last)
+
+
+def test_scales_that_are_no_parameters_are_copied() -> None:
+    target = model_of("gemma4_text")
+    for layer in layers_of(target)[1]:
+        layer.layer_scalar.fill_(0.5)  # type: ignore[operator]
+    ids = torch.tensor([[3, 1, 4, 1, 5]])
+    expected = target(input_ids=ids).logits
+    torch.testing.assert_close(attach_draft(target, 3)(input_ids=ids).logits, expected)
+
+
+def test_a_text_model_that_is_not_one_alone_is_refused() -> None:
+    target = Qwen2VLForConditionalGeneration(
+        Qwen2VLConfig(
+            text_config=SHAPE
+            | {"rope_parameters": {"rope_type": "default", "mrope_section": [2, 1, 1]}},
+            vision_config={"depth": 1, "embed_dim": 16, "hidden_size": 32, "num_heads": 2},
+        )
+    )
+    with pytest.raises(InputError, match="no text model of type qwen2_vl_text alone"):
+        attach_draft(target, 2)
+
+
+def test_a_target_whose_layers_are_wider_than_its_embedding() -> None:
+    target = model_of("opt", word_embed_proj_dim=16)
+    ids = torch.tensor([[3, 1, 4, 1, 5]])
+    expected = target(input_ids=ids).logits
+    torch.testing.assert_close(attach_draft(target, 3)(input_ids=ids).logits, expected)
+    with pytest.raises(InputError, match="^width: the target embeds tokens in 16 channels, its la"):
+        attach_draft(target, 2, width=16)
 
 
 def test_layers_of_several_kinds() -> None:

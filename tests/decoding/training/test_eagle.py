@@ -453,7 +453,7 @@ def test_attached_to_a_target(target: LlamaForCausalLM) -> None:
     whole = attach_eagle(target, "eagle3", aux_layers=[5, 1]).config
     assert (whole.aux_layers, whole.draft_vocab) == ((1, 5), VOCAB)
     assert attach_eagle(target, "eagle1").config.aux_layers == ()
-    with pytest.raises(InputError, match="which layers"):
+    with pytest.raises(InputError, match="^aux_layers: the target has 6 layers, .* which layers"):
         default_aux_layers(6)
     with pytest.raises(InputError, match="layers 0 to 6"):
         attach_eagle(target, "eagle3", aux_layers=[7])
@@ -491,6 +491,30 @@ def test_a_new_head_begins_as_the_last_layers_of_its_target(family: str) -> None
         logits = head.logits(head(ids, hidden, torch.arange(6), [causal] * 2))
     same = torch.allclose(logits, states.logits, atol=1e-4)
     assert same == (family in ("llama", "mistral"))
+
+
+@pytest.mark.parametrize(("version", "width"), [("eagle1", None), ("eagle3", None), ("eagle3", 8)])
+def test_a_target_whose_layers_are_wider_than_its_features(
+    version: EagleVersion, width: int | None, tmp_path: Path
+) -> None:
+    """OPT-350m's: EAGLE-3 reads its layers, and EAGLE-1 what its lm_head reads."""
+    model = model_of("opt", word_embed_proj_dim=16)
+    weights = attach_eagle(model, version, aux_layers=[0, 1, 2], width=width)
+    read = {"eagle1": 16, "eagle3": 32}[version]
+    assert (weights.config.hidden, weights.config.target_hidden) == (width or 16, read)
+    if version == "eagle3" and width is None:  # what its lm_head sees of the last feature
+        project_out: Any = model.get_decoder().project_out
+        rest = weights.tensors["fc.weight"][:, -read:] - project_out.weight
+        assert rest.std() < 0.5 * project_out.weight.std()
+    loss = EagleTrainingModel(model, weights)(**collate([Example((3, 7, 9), (-100, 7, 9))]))
+    assert loss["loss"].isfinite()
+    weights.save_pretrained(tmp_path)
+    target = Target(model)
+    drafter = Eagle.from_pretrained(tmp_path, target, EagleTree(top_k=2))
+    prompts = [[3, 7, 9, 11], [2, 5]]
+    params = Params(max_new_tokens=8)
+    drafted = answer_prompts(target, drafter, prompts, params, Stop())
+    assert [list(answer.ids) for answer in drafted] == answers_to(model, prompts, set(), params)
 
 
 def test_attached_to_a_target_without_attention() -> None:

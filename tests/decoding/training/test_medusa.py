@@ -21,6 +21,7 @@ from decoding.training.evaluate import Answer, medusa_accuracy
 from decoding.training.medusa import MedusaTrainingModel, train_medusa
 from decoding.training.medusa_attach import attach_medusa
 from decoding.training.train_config import TrainConfig
+from tests.decoding.model.test_classes import model_of
 from tests.support.families import build
 
 TEXTS = torch.randint(5, 60, (24, 16), generator=torch.Generator().manual_seed(0)).tolist()
@@ -60,6 +61,14 @@ def test_accuracy_while_training_is_that_along_the_targets_answers(
     table = medusa_accuracy(served, MedusaHeads(heads, served), answers)
     assert table.any()
     torch.testing.assert_close(torch.tensor(heads.accuracy), table, atol=1e-5, rtol=0)
+
+
+def test_heads_of_a_target_whose_layers_are_wider_than_its_features(tmp_path: Path) -> None:
+    model = model_of("opt", word_embed_proj_dim=16)
+    attach_medusa(model, heads=2).save_pretrained(tmp_path)
+    target = Target(model)
+    heads = MedusaHeads(read_medusa(tmp_path, target.hidden_size, target.vocab_size), target)
+    assert heads.logits(torch.zeros(1, 16), 2).shape == (2, 1, target.vocab_size)
 
 
 def test_training_keeps_the_tree(target: LlamaForCausalLM, tmp_path: Path) -> None:
