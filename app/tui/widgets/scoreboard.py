@@ -114,9 +114,9 @@ class Scoreboard(Panel):
             self.post_message(self.LaneClicked(found[row].number))
 
     def sentences(self, state: AppState) -> list[str]:
-        """Return its sentences."""
+        """Return its sentences without names of keys, to be read elsewhere."""
         found = scores(state)
-        verdict, why = verdict_of(state, found), self._why(state, found)
+        verdict, why = verdict_of(state, found, keys=False), self._why(state, found)
         return [*([verdict.text] if verdict else []), *([why] if why else [])]
 
     def _why(self, state: AppState, found: list[LaneScore]) -> str:

@@ -109,6 +109,15 @@ async def test_the_lens_and_the_token_panel_know_what_was_recorded() -> None:
         assert "correction: it replaces" in text and "✓ " in text
 
 
+async def test_no_key_is_named_that_would_ask_again() -> None:
+    async with opened() as screen:
+        await screen.after(9.0)
+        await screen.press("escape", "Z")
+        await screen.pilot.pause(1.0)
+        words = " ".join(screen.text.split())
+        assert "tokens are too few to tell." in words and "F5" not in words
+
+
 async def test_nobody_can_be_asked() -> None:
     async with opened() as screen:
         text = await screen.press("i", "slash", "g", "f2", "f3", "m", "a", "ctrl+n", "x")
