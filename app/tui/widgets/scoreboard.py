@@ -154,8 +154,8 @@ def places_of(state: AppState, found: list[LaneScore]) -> dict[int, int]:
 
 
 def suggestion(found: Forecast, slow: LaneScore) -> Suggestion | None:
-    """Return the best gamma among those that were tried, if it is surely enough of a gain over what
-    was measured and its cost is not in doubt."""
+    """Return the best gamma up to the longest drafts there were, if it is surely enough of a gain
+    over what was measured and its cost is not in doubt."""
     gamma = found.best_seen
     if found.doubtful and gamma:
         return None
