@@ -129,6 +129,21 @@ async def test_nobody_can_be_asked() -> None:
         assert "example prompt" not in text
 
 
+async def test_keys_that_do_nothing_say_so() -> None:
+    async with opened() as screen:
+        await screen.after(0.0)
+        for key, label in (
+            *((each, each) for each in "iueamofgtpkbq"), ("delete", "Delete"), ("enter", "Enter"),
+            *((f"f{n}", f"F{n}") for n in (2, 3, 4, 6, 7, 8)),
+            *((f"ctrl+{each}", f"Ctrl+{each.upper()}") for each in "nrzys"),
+        ):  # fmt: skip
+            assert f"{label} does nothing in a replay" in await screen.press(key), key
+        for key in ("v", "s", "space", "n", "left_square_bracket", "minus", "1", "tab", "escape"):
+            assert "nothing in a replay" not in await screen.press(key), key
+        await screen.press("slash", "i")  # typed into the search line
+        assert "nothing in a replay" not in screen.text
+
+
 async def test_a_small_terminal_is_enough() -> None:
     async with opened((60, 24)) as screen:
         text = await screen.after(9.0)
