@@ -139,6 +139,8 @@ class RunStarted(Timed):
     schedule: Schedule = "fair"
     leader: str | None = None
     absent: tuple[str, ...] = ()  # of a recording: lanes that were not there yet
+    # of a recording: the lanes' own settings, by lane
+    overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, compare=False)
     replaces: int | None = None  # the run of the same turn whose answers are drawn anew
 
 

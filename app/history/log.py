@@ -73,12 +73,12 @@ def left_line(left: LeftWith) -> bytes:
 
 def event_line(event: Event) -> bytes | None:
     """Make an event's line, None if it is not recorded. Metrics are left out: they follow from the
-    rounds."""
+    rounds; and the lanes' own settings: they are in the line of the models."""
     name = _NAMES.get(type(event))
     if name is None:
         return None
     value = _CODECS[name].dump_python(
-        event, mode="json", exclude={"metrics"}, exclude_defaults=True
+        event, mode="json", exclude={"metrics", "overrides"}, exclude_defaults=True
     )
     return _line(name, json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
 

@@ -167,7 +167,8 @@ class RecordedTurn:
 
     def events(self) -> Iterator[Event]:
         """Yield its events in order, with the metrics of each moment."""
-        timed: list[Event] = [self.started]
+        own = {name: lane.info.overrides for name, lane in self.lanes.items()}
+        timed: list[Event] = [replace(self.started, overrides=own)]
         for lane in self.lanes.values():
             timed += [lane.prefilled] if lane.prefilled else []
             timed += [*lane.steps, *lane.finishes]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from operator import itemgetter
 from typing import Any
 
 from app.report.batches import disagree
@@ -126,9 +127,10 @@ def _by_note(
 
 def _merged(entries: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     """Groups of entries that differ only in the temperature."""
-    alike: defaultdict[tuple[str, str | None], list[dict[str, Any]]] = defaultdict(list)
+    same = itemgetter("engine", "version", "configuration", "note")
+    alike: defaultdict[object, list[dict[str, Any]]] = defaultdict(list)
     for entry in entries:
-        alike[entry["engine"], entry["configuration"]].append(entry)
+        alike[same(entry)].append(entry)
     return list(alike.values())
 
 

@@ -96,9 +96,10 @@ def _bars(axis: Axes, rows: Sequence[Row], title: str) -> None:
         below = max(row["speedup"] - row["speedup_low"], 0.0)
         above = max(row["speedup_high"] - row["speedup"], 0.0)
         axis.barh(y, row["speedup"], color=_colour(row), alpha=0.75)
-        axis.errorbar(
-            row["speedup"], y, xerr=[[below], [above]], color="black", capsize=3, fmt="none"
-        )
+        if below or above:
+            axis.errorbar(
+                row["speedup"], y, xerr=[[below], [above]], color="black", capsize=3, fmt="none"
+            )
     axis.set_yticks(range(len(ordered)), [_label(row["name"]) for row in ordered], fontsize=8)
     axis.axvline(1.0, color="grey", linewidth=1)
     axis.set_xlim(left=0.0)

@@ -10,7 +10,8 @@ from app.report.plots import bench_figure
 from app.report.verdict import FEW_TOKENS, INCREDIBLE, LaneScore
 from app.text.plural import pluralize
 
-HEADING = ("", "tok/s", "speedup", "low-high", "runs", "tokens/pass", "passes", "text")
+RANGE = "low-high"  # of several runs
+HEADING = ("", "tok/s", "speedup", RANGE, "runs", "tokens/pass", "passes", "text")
 
 
 def scoreboard_report(
@@ -18,20 +19,23 @@ def scoreboard_report(
 ) -> Report:
     """`sentences` interpret the scores; `facts` say what they were measured with."""
     runs = max((each.speed.count for each in scores if each.speed), default=0)
-    counted = f"{pluralize(runs, 'run')} of this prompt; medians, the lowest and the highest"
-    notes = [f"{counted}. {facts}.", *_doubts(scores)]
-    table = [HEADING, *map(_row, scores)]
+    of_runs = "; medians, the lowest and the highest" * (runs > 1)
+    notes = [f"{pluralize(runs, 'run')} of this prompt{of_runs}. {facts}.", *_doubts(scores)]
+    rows = [HEADING, *map(_row, scores)]
+    said = [n for n, name in enumerate(HEADING) if runs > 1 or name != RANGE]
+    table = [[row[n] for n in said] for row in rows]
     sections = [Section("Scoreboard", sentences, table), Section("How it was measured", notes)]
     return Report(title, sections, _document(scores), bench_figure)
 
 
 def _row(score: LaneScore) -> tuple[str, ...]:
     speed, times = score.speed, score.speedup
+    ranged = times and times.count > 1 and not score.is_baseline
     return (
         score.label,
         f"{speed.median:.1f}" if speed else "",
         f"{times.median:.2f}x{'?' * score.incredible}" if times else "",
-        f"{times.low:.2f}-{times.high:.2f}" if times and not score.is_baseline else "",
+        f"{times.low:.2f}-{times.high:.2f}" if times and ranged else "",
         str(speed.count) if speed else "",
         f"{score.tokens_per_pass:.2f}" if score.tokens_per_pass else "",
         str(score.passes) if score.passes else "",

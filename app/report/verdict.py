@@ -163,7 +163,8 @@ def slowest(scores: Sequence[LaneScore]) -> LaneScore | None:
 
 
 def verdict(scores: Sequence[LaneScore], again: str = "") -> Verdict | None:
-    """Return the verdict, None if it is too early for one. `again`: the key that runs again."""
+    """Return the verdict, None if it is too early for one. `again`: the key that runs again, named
+    where that would help; "": there is none."""
     best, plain = fastest(scores), baseline(scores)
     if best is None or plain is None or best.speedup is None:
         if any(not each.done and each.speed is None and not each.remote for each in scores):
@@ -200,18 +201,19 @@ def verdict(scores: Sequence[LaneScore], again: str = "") -> Verdict | None:
         digits = next((d for d in (1, 2) if f"{factor:.{d}f}" != f"{tau:.{d}f}"), 3)
         text = (
             f"{best.name} came out {factor:.{digits}f} times as fast, which is impossible with "
-            f"{tau:.{digits}f} tokens per pass: something else was using the machine. {again} "
-            "runs it again."
+            f"{tau:.{digits}f} tokens per pass: something else was using the machine."
         )
-        return Verdict(text, f"{short}? impossible: {again} runs it again", None, best.number)
+        short = f"{short}? impossible"
+        if again:
+            text, short = f"{text} {again} runs it again.", f"{short}: {again} runs it again"
+        return Verdict(text, short, None, best.number)
     if best.few:
         looks = "as fast as the target alone" if even else times
         if factor <= 1 / WORTH:
             looks, short = "slower than the target alone", f"{best.name} looks slower"
-        text = (
-            f"{best.name} looks {looks}, but {best.sample} are too few to tell. {again} runs it "
-            "again; with the same settings both runs count."
-        )
+        text = f"{best.name} looks {looks}, but {best.sample} are too few to tell."
+        if again:
+            text += f" {again} runs it again; with the same settings both runs count."
         short = f"{short}, but {best.sample} are too few to tell"
         return Verdict(text, short, None, best.number)
     if factor < WORTH:

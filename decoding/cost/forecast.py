@@ -117,11 +117,11 @@ def forecast(
     costs = _costs(run, before, others, pass_costs, at_once)
     seconds = _seconds(run, before, costs, asked, most)
     drafted = [(min(g, most), count) for (_, g), count in run.ends.items()]
-    spent, slower = 0.0, Moments()
+    slower = Moments()
     for (levels, nodes), times in run.took.items():
-        modelled = costs.seconds(levels, nodes, drafting=nodes > 1)
-        spent += times.count * modelled
-        slower.include(times, 1 / modelled)
+        slower.include(times, 1 / costs.seconds(levels, nodes, drafting=nodes > 1))
+    # Its own trees may have been others than those of all rounds, which `seconds` are of.
+    spent = sum(count * seconds[g] for g, count in drafted)
     expected = sum(count * tau[g] for g, count in drafted) / spent
     took = sum(times.count * times.mean for times in run.took.values())
     factor = (speed or run.emitted / took) / expected

@@ -71,8 +71,9 @@ STEPS = (
     ),
     Step(
         "Why this token?",
-        "Who proposed a token, how likely the model found it, and what decided. {view_why} opens "
-        "this for the token that you clicked on; {view_rejections} lists all rejected ones.",
+        "Who proposed a token, how likely the model found it, and what decided. After a click on a "
+        "token {view_why} opens this, from the prompt {run_stop} {view_why}; {view_rejections} "
+        "lists all rejected ones.",
         "#token",
         panel="token",
         rejected=True,

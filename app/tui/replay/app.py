@@ -5,14 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from textual import events
+from textual.widgets import Input
+
 from app.engine.commands import RunAgain, StepRound
 from app.engine.events import Event, RoundFinished, RunStarted
 from app.history.recording import Recording
 from app.history.replay import ReplayEngine
 from app.tui.actions.slow_motion import suitable_speed
-from app.tui.app import SpecchatApp
-from app.tui.keys.bindings import REPLAY_KEYS
+from app.tui.app import COMMAND_KEY, SpecchatApp
+from app.tui.keys.bindings import APP_KEYS, NOT_IN_REPLAY, REPLAY_KEYS, RUN_KEYS, VIEW_KEYS
+from app.tui.keys.key_names import active_bindings, key_label
 from app.tui.state.startup import Startup
+
+NOT_FOR_REPLAYS = tuple(
+    each
+    for each in (*RUN_KEYS, *VIEW_KEYS, *APP_KEYS)
+    if each.action.partition("(")[0] in NOT_IN_REPLAY
+)
 
 
 class ReplayApp(SpecchatApp):
@@ -49,6 +59,16 @@ class ReplayApp(SpecchatApp):
         await super().pump()
         if self.progress_changed():
             self.main.show_state()
+
+    def on_key(self, event: events.Key) -> None:
+        """Say of a key that asks or changes something in a live session that it does not here."""
+        if self.screen is not self.main or isinstance(self.focused, Input):
+            return
+        typed = event.character and event.is_printable
+        live = any(event.key == each.key for each in active_bindings(self, NOT_FOR_REPLAYS))
+        unknown = event.key not in self.screen.active_bindings
+        if unknown and (typed or live or COMMAND_KEY.fullmatch(event.key)):
+            self.show_notice(f"{key_label(event.key)} does nothing in a replay")
 
     def action_pause(self) -> None:
         if self.player.over:

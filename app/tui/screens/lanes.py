@@ -283,15 +283,16 @@ class MainScreen(LanesLayout):
             self.zoomed = not self.zoomed
         self.show_state()
 
-    def action_panel(self, name: str) -> None:
-        """Close the panel if it is open. Else open it, beside the open one if there is room."""
+    def action_panel(self, name: str, stay: bool = False) -> None:
+        """Close the panel if it is open. Else open it, beside the open one if there is room. Unless
+        it is to `stay`, the focus leaves a lane that the panel has nothing on."""
         if name == self.beside:
             self.beside = None
         elif name == self.open:
             self.open, self.beside = self.beside if self.broad else None, None
         else:
             self.open, self.beside = name, self.open if self.broad else None
-            if self.query_one(f"#{name}", Panel).NEEDS_DRAFTS:
+            if self.query_one(f"#{name}", Panel).NEEDS_DRAFTS and not stay:
                 self._go_where_drafts_are()
         self.show_state()
         if self._panel_leads or not self.open or isinstance(self.focused, Slider):
@@ -462,7 +463,7 @@ class MainScreen(LanesLayout):
         if pane is None:
             return
         if not self.open and pane.view.cursor is None:
-            self.action_panel("tree")
+            self.action_panel("tree", stay=True)
             return
         problem = self.state.look(pane.name_of_lane, steps)
         self.state.show_notice(problem or "")

@@ -148,6 +148,11 @@ class ModelsScreen(Dialog[ModelOptions | Fetch | None]):
             event.stop()
             getattr(self._list, MOVES[event.key])()
 
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """In the list Enter takes an entry, also while a folder is typed."""
+        if event.widget is self._list and self._here is None:
+            self._list.action_first()
+
     @property
     def _list(self) -> OptionList:
         return self.query_one(OptionList)
@@ -193,26 +198,33 @@ class ModelsScreen(Dialog[ModelOptions | Fetch | None]):
         self._fill(self._here)
 
     def _fill(self, here: CheckpointInfo | str | None = None) -> None:
-        """Show the entries with the typed words; highlight `here`, or else the first one."""
+        """Show the entries with the typed words; highlight `here`, or else the first one, unless
+        Enter opens the typed folder."""
         words = self._words
         self._entries = [each for each in self._all if words in name_of(each).casefold()]
         self._list.clear_options()
         self._list.add_options([Option(self._line(entry)) for entry in self._entries])
-        if self._entries:
-            self._list.highlighted = self._entries.index(here) if here in self._entries else 0
+        if here in self._entries:
+            self._list.highlighted = self._entries.index(here)
+        elif self._entries and not self._is_path:
+            self._list.highlighted = 0
         else:
             self._chosen = None
             self.query_one(".details", Static).update("")
 
     @property
+    def _is_path(self) -> bool:
+        return self._field.value.strip().startswith(PATH_BEGINS)
+
+    @property
     def _words(self) -> str:
         """The typed text, unless it is a path."""
-        text = self._field.value.strip()
-        return "" if text.startswith(PATH_BEGINS) else text.casefold()
+        return "" if self._is_path else self._field.value.strip().casefold()
 
     @on(Input.Changed)
     def filter(self) -> None:
-        self._fill(self._here)
+        self._asked = None
+        self._fill(None if self._is_path else self._here)
         none = f"No match for “{shortened(self._words, 30)}”: Enter opens it as a folder"
         self._complaint.show("" if self._entries else none)
 
@@ -234,10 +246,10 @@ class ModelsScreen(Dialog[ModelOptions | Fetch | None]):
 
     @on(Input.Submitted)
     def submit(self, event: Input.Submitted) -> None:
-        text = event.value.strip()
-        if self._entries and not text.startswith(PATH_BEGINS):
+        if self._here is not None:
             self.choose()
             return
+        text = event.value.strip()
         self._complaint.show("Reading the folder …")
         self._in_background("folder", lambda: resolve_model_folder(text), self._add_folder)
 

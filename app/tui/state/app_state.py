@@ -381,6 +381,7 @@ class AppState:
                         # in slow motion it is still the run that it was
                         at = lane.begun_at if self.slow_motion else event.at
                         lane.begin(at, event.schedule)
+                        lane.recorded_overrides = event.overrides.get(name, {})
                     else:
                         lane.phase = Phase.IDLE
                         lane.clear_metrics()

@@ -72,6 +72,8 @@ class LaneState:
     metrics: Metrics | None = None
     begun_at: float = 0.0  # the last run, on the engine's clock
     schedule: Schedule = "fair"  # of the last run
+    # when the last run began, if that is a recording's; its present ones are in `info`
+    recorded_overrides: Mapping[str, Any] = field(default_factory=dict)
     finished: Finished | None = None
     first: Prefilled | None = None  # of the last run, like the rounds
     round_events: list[RoundFinished] = field(default_factory=list)

@@ -12,9 +12,9 @@ from decoding.params import Params, flat
 def last_settings(
     lanes: Collection[LaneState], params: Params
 ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """Return the run's settings at the end of the last answers, and the overrides of each lane.
-    Rounds have only effective settings: one is a lane's own if it began with another value than
-    most lanes. Where no answer tells, they are `params`."""
+    """Return the run's settings at the end of the last recorded answers, and the overrides of each
+    lane. Rounds have only effective settings: one is a lane's own if it was when the run began, or
+    if it began with another value than most lanes. Where no answer tells, they are `params`."""
     used = [
         (lane, flat(lane.round_events[0].params), flat(lane.round_events[-1].params))
         for lane in lanes
@@ -24,7 +24,7 @@ def last_settings(
     run = flat(params)
     usual: dict[str, Any] = {}  # what most lanes began with
     for name in run:
-        follow = [(a[name], b[name]) for lane, a, b in used if name not in lane.info.overrides]
+        follow = [(a[name], b[name]) for lane, a, b in used if name not in lane.recorded_overrides]
         begun = [first for first, _ in follow]
         usual[name] = max(begun, key=begun.count, default=run[name])
         newest = (last for first, last in reversed(follow) if first == usual[name])
@@ -33,7 +33,7 @@ def last_settings(
         lane.info.name: {
             name: last[name]
             for name in lane.strategy.settings
-            if name in lane.info.overrides
+            if name in lane.recorded_overrides
             or (first[name] != usual[name] and last[name] != run[name])
         }
         for lane, first, last in used

@@ -92,6 +92,7 @@ def measured_speeds(state: AppState, lane: LaneState) -> tuple[float | None, flo
     return speed, speed / score.speedup.median if speed and score.speedup else None
 
 
-def verdict_of(state: AppState, found: list[LaneScore]) -> Verdict | None:
-    """Return the verdict on the scores that were `found`."""
-    return verdict(found, state.keys.get("run.again", ""))
+def verdict_of(state: AppState, found: list[LaneScore], *, keys: bool = True) -> Verdict | None:
+    """Return the verdict on the scores that were `found`. Without `keys`, and in a replay, where it
+    does something else, it does not name the key that runs again."""
+    return verdict(found, state.keys.get("run.again", "") if keys and not state.replay else "")

@@ -21,9 +21,9 @@ COLUMNS = 17  # of the curve: one for each gamma up to 16
 TOO_EARLY = "what if γ: estimated after {1} drafts, {0} so far"
 DRAFTS_NOTHING = "what if γ: the lane in focus does not draft"
 MEANING = (
-    "Expected tokens per second at gamma 0, 1, 2, … for this prompt. Green: best measured gamma. "
-    "Yellow: the present one. Dim or ?: too few drafts that long, extrapolated. ±: two standard "
-    "errors. A click on a column or on the best gamma sets it."
+    "Expected tokens per second at gamma 0, 1, 2, … for this prompt. Green: the best up to the "
+    "longest drafts there were. Yellow: the present one. Dim or ?: too few drafts that long, "
+    "extrapolated. ±: two standard errors. A click on a column or on the best gamma sets it."
 )
 
 
@@ -151,14 +151,16 @@ def forecast_line(found: Forecast, alpha: float | None, width: int, lane: int = 
     beyond = "?" * (now > seen)
     present = f"now γ{now}{beyond} {speed(found.now)}"
     is_best = best == now > 0 and not ahead
+    up_to = f" up to γ{seen}" * (seen < len(found.speeds) - 1)
     if is_best:
-        advice = f" {present}{error(found, best)} tok/s, the best tried"
+        advice = f" {present}{error(found, best)} tok/s, the best{up_to}"
         if Content.assemble(*parts, advice).cell_length > width:
-            advice = advice.removesuffix(" tried").replace(", the best", ", best")
+            advice = advice.removesuffix(up_to).replace(", the best", ", best")
     elif best == 0 and not ahead:
         advice = f" drafting does not pay here: γ0 ≈ {speed(found.speeds[0])} tok/s"
     else:
-        word = "" if ahead else "best tried " if width >= WIDE else "best "
+        best_up_to = f"best{up_to}: " if up_to and width >= WIDE else "best "
+        word = "" if ahead else best_up_to
         advice = f" {word}γ{best} ≈ {speed(found.speeds[best])}{error(found, best)} tok/s"
     parts += [clickable(advice, "bold $accepted", best)]
     more = [] if is_best else [Content.assemble(" · ", (present, styles[now // each]))]

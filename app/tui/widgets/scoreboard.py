@@ -114,9 +114,9 @@ class Scoreboard(Panel):
             self.post_message(self.LaneClicked(found[row].number))
 
     def sentences(self, state: AppState) -> list[str]:
-        """Return its sentences."""
+        """Return its sentences without names of keys, to be read elsewhere."""
         found = scores(state)
-        verdict, why = verdict_of(state, found), self._why(state, found)
+        verdict, why = verdict_of(state, found, keys=False), self._why(state, found)
         return [*([verdict.text] if verdict else []), *([why] if why else [])]
 
     def _why(self, state: AppState, found: list[LaneScore]) -> str:
@@ -154,8 +154,8 @@ def places_of(state: AppState, found: list[LaneScore]) -> dict[int, int]:
 
 
 def suggestion(found: Forecast, slow: LaneScore) -> Suggestion | None:
-    """Return the best gamma among those that were tried, if it is surely enough of a gain over what
-    was measured and its cost is not in doubt."""
+    """Return the best gamma up to the longest drafts there were, if it is surely enough of a gain
+    over what was measured and its cost is not in doubt."""
     gamma = found.best_seen
     if found.doubtful and gamma:
         return None

@@ -7,6 +7,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import Binding
+from textual.content import Content
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -41,6 +42,7 @@ class TreeView(ScrollView, can_focus=True):
         super().__init__(id=dom_id)
         self._lines: list[TreeLine] = []
         self._note = ""
+        self._note_lines: list[str] = []  # it in the present width
         self._styles: dict[str, Style] = {}
 
     def on_mount(self) -> None:
@@ -65,9 +67,12 @@ class TreeView(ScrollView, can_focus=True):
     @property
     def _above(self) -> int:
         """The number of fixed rows at the top."""
-        return bool(self._note) + bool(self._lines)
+        return len(self._note_lines) + bool(self._lines)
 
     def _measure(self) -> None:
+        room = max(self.scrollable_content_region.width - 1, 2)
+        wrapped = Content(self._note).wrap(room) if self._note else []
+        self._note_lines = [line.plain for line in wrapped]
         rows = self._above + len(self._lines)
         self.virtual_size = Size(self.scrollable_content_region.width, rows)
         tokens = (
@@ -95,8 +100,8 @@ class TreeView(ScrollView, can_focus=True):
         width = self.scrollable_content_region.width
         index = self.scroll_offset.y + y - self._above
         segments: list[Segment] = []
-        if y == 0 and self._note:
-            segments = [Segment(f" {self._note}", self._style("note"))]
+        if y < len(self._note_lines):
+            segments = [Segment(f" {self._note_lines[y]}", self._style("note"))]
         elif y < self._above:
             segments = self._columns(HEAD, "head", "head", width)
         elif index < len(self._lines):

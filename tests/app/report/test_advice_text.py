@@ -114,5 +114,7 @@ def test_one_configuration_for_two_temperatures_is_said_once() -> None:
     assert "eagle: failed: out of memory." in broken
     document["engines"] = [entry(0.0, None, "can't")]
     document["engines"].append(entry(0.0, None, "can't") | {"engine": "SGLang"})
-    both = "vLLM (0.33), temperature 0; SGLang (0.33), temperature 0: can't."
-    assert both in format_advice(document)
+    document["engines"].append(entry(0.0, None, "can't") | {"version": "0.32"})
+    document["engines"].append(entry(0.7, None, "can't"))
+    told = "vLLM (0.33), temperature 0 and 0.7; SGLang (0.33), temperature 0; "
+    assert f"{told}vLLM (0.32), temperature 0: can't." in format_advice(document)

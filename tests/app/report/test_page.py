@@ -12,9 +12,14 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
+from matplotlib.container import ErrorbarContainer
+
 from app.report import plots
 from app.report.page import Report, Section, check_report, write_report
 from app.report.plots import bench_figure
+from app.report.scoreboard import scoreboard_report
+from app.report.spread import Spread
+from app.report.verdict import LaneScore
 from decoding.errors import InputError
 
 ROWS = [
@@ -68,6 +73,26 @@ def test_a_page_holds_everything_and_needs_no_network(tmp_path: Path) -> None:
 def test_plots_alone(name: str, begins: bytes, tmp_path: Path) -> None:
     write_report(tmp_path / name, Report("", [], DOCUMENT, bench_figure))
     assert (tmp_path / name).read_bytes().startswith(begins)
+
+
+def test_a_bar_has_a_range_only_where_there_is_one() -> None:
+    once = [{**row, "speedup_low": row["speedup"], "speedup_high": row["speedup"]} for row in ROWS]
+    for rows, ranges in ((ROWS, len(ROWS)), (once, 0)):
+        axis = bench_figure({**DOCUMENT, "contestants": rows, "sweep": {}}).axes[0]
+        drawn = [each for each in axis.containers if isinstance(each, ErrorbarContainer)]
+        assert len(drawn) == ranges
+
+
+def test_a_scoreboard_has_a_range_of_several_runs() -> None:
+    once, thrice = Spread(2.0, 2.0, 2.0, 1), Spread(2.0, 1.5, 2.5, 3)
+    tables = {}
+    for runs in (once, thrice):
+        score = LaneScore(number=2, title="Draft model", speed=runs, speedup=runs)
+        report = scoreboard_report("Hello", [score], [], "demo")
+        tables[runs.count] = report.sections[0].table
+        assert ("the lowest" in report.sections[1].sentences[0]) is (runs.count > 1)
+    assert "low-high" not in tables[1][0] and not any("-" in cell for cell in tables[1][1])
+    assert tables[3][1][tables[3][0].index("low-high")] == "1.50-2.50"
 
 
 def test_each_checkpoint_has_a_line_of_its_own() -> None:

@@ -142,6 +142,8 @@ def test_few_tokens_and_impossible_speeds_are_nothing_to_be_proud_of() -> None:
     assert few is not None and few.factor is None
     assert "looks 2.3 times as fast, but 12 tokens are too few to tell. F5 runs it" in few.text
     assert few.short == "EAGLE-3 2.3×, but 12 tokens are too few to tell"
+    keyless = verdict([AR, score(4, "EAGLE-3", 138.0, 2.3, tokens=12)])
+    assert keyless and keyless.text.endswith("12 tokens are too few to tell.")
     even = verdict([AR, score(4, "EAGLE-3", 61.0, 1.02, tokens=12)], "F5")
     assert even and "looks as fast as the target alone, but 12 tokens" in even.text
     twice = replace(score(4, "EAGLE-3", 138.0, 2.3, tokens=28), speed=Spread(138, 130, 146, 2))
@@ -151,6 +153,9 @@ def test_few_tokens_and_impossible_speeds_are_nothing_to_be_proud_of() -> None:
     assert busy is not None and busy.factor is None
     assert "impossible with 2.0 tokens per pass" in busy.text
     assert busy.short == "EAGLE-3 2.3×? impossible: F5 runs it again"
+    keyless = verdict([AR, score(4, "EAGLE-3", 138.0, 2.3, tokens_per_pass=2.0)])
+    assert keyless and keyless.text.endswith("something else was using the machine.")
+    assert keyless.short == "EAGLE-3 2.3×? impossible"
     close = verdict([AR, score(4, "EAGLE-3", 138.0, 5.04, tokens_per_pass=4.96)], "F5")
     assert close and "5.04 times as fast, which is impossible with 4.96" in close.text
     assert not AR.incredible  # a lane without drafts has no such limit: 1.0 against 1.0

@@ -328,6 +328,31 @@ async def test_its_settings_come_back_with_it(store: Store) -> None:
         assert stage.app.state.params == used and stage.lines(1)[0] == "› Count!"
 
 
+async def test_lanes_lose_the_settings_of_their_own_that_it_did_not_have(store: Store) -> None:
+    answers = [
+        replace(each, params=Params(gamma=2), tree="default")
+        if isinstance(each, RoundFinished) else each
+        for each in turn(0, "Count!", 1.0, 0)
+    ]  # fmt: skip
+    async with opened(store) as stage:
+        await stage.tell(*answers)
+        await stage.press("escape", "ctrl+n", "2")
+        kept = {"gamma": 2, "temperature": 0.7}
+        stage.app.change_overrides("ar", {"temperature": 0.7})
+        stage.app.change_overrides("draft:gamma=2", kept)
+        infos = LOADED.lanes[0], replace(LOADED.lanes[1], overrides=kept)
+        await stage.tell(LanesChanged(infos))
+        assert "T0.7*" in stage.text
+        await reopen(stage, "f3", "enter")
+        assert stage.app.state.lanes["ar"].info.overrides == {}
+        assert stage.app.state.lanes["draft:gamma=2"].info.overrides == {"gamma": 2}  # recorded
+        assert "T0.7*" not in stage.text
+        asked = {each.lane: each.overrides for each in stage.engine.asked(SetOverrides)[2:]}
+        assert asked == {"ar": {}, "draft:gamma=2": {"gamma": 2}}
+        await reopen(stage, "ctrl+z")
+        assert stage.app.state.lanes["draft:gamma=2"].info.overrides == kept
+
+
 def test_what_only_one_lane_had_was_its_own() -> None:
     lanes = {each.name: LaneState(each, True) for each in (lane("ar"), *LANES[1:3])}
     hot, own = Params(SamplingParams(0.9)), Params(SamplingParams(0.9), gamma=2)
@@ -341,7 +366,8 @@ def test_what_only_one_lane_had_was_its_own() -> None:
     run, overrides = last_settings(lanes.values(), Params(gamma=7))
     assert run == flat(hot)
     assert overrides == {"ar": {}, "draft": {"gamma": 2}, "lookup": {}}
-    lanes["draft"].set_overrides({"gamma": 5, "top_k": 3})
+    lanes["draft"].set_overrides({"top_p": 0.5})  # those of the present lane don't tell
+    lanes["draft"].recorded_overrides = {"gamma": 5, "top_k": 3}
     assert last_settings(lanes.values(), Params())[1]["draft"] == {"gamma": 2, "top_k": 0}
 
 

@@ -71,7 +71,7 @@ def test_the_forecast_names_best_gamma_current_gamma_and_break_even() -> None:
     found = Forecast((100.0, 150.0, 200.0, 190.0), 3, 0.377, 3)
     told = forecast_line(found, 0.86, 98)
     assert told.plain == (
-        "what if γ 0▁▅█▇3 best tried γ2 ≈ 200 tok/s · now γ3 190 · pays from α 38% (here 86%)"
+        "what if γ 0▁▅█▇3 best γ2 ≈ 200 tok/s · now γ3 190 · pays from α 38% (here 86%)"
     )
     inks = {str(span.style): told.plain[span.start : span.end] for span in told.spans}
     assert inks["$warning"] == "now γ3 190" and inks["$accepted"] == "█"
@@ -81,10 +81,18 @@ def test_the_forecast_names_best_gamma_current_gamma_and_break_even() -> None:
     assert told.plain.startswith("what if γ 0█▃▁2 drafting does not pay here: γ0 ≈ 100 tok/s · ")
     assert told.plain.endswith("now γ2 40 · would not pay at any α")
     off = Forecast((100.0, 150.0), 0, 0.0, 1)
-    assert (
-        forecast_line(off, None, 98).plain
-        == "what if γ 0▃█1 best tried γ1 ≈ 150 tok/s · now γ0 100"
-    )
+    assert forecast_line(off, None, 98).plain == "what if γ 0▃█1 best γ1 ≈ 150 tok/s · now γ0 100"
+
+
+def test_it_says_up_to_which_gamma_the_best_one_is_known() -> None:
+    """The best need not have been tried: longer drafts tell of shorter ones."""
+    found = Forecast((100.0, 190.0, 170.0, 150.0, 140.0), 2, 0.377, 2)
+    told = forecast_line(found, None, 98).plain
+    assert "4 best up to γ2: γ1 ≈ 190 tok/s · now γ2 170" in told
+    assert "best γ1 ≈ 190 tok/s" in forecast_line(found, None, 50).plain
+    told = forecast_line(replace(found, gamma=1), None, 98).plain
+    assert "now γ1 190 tok/s, the best up to γ2 · pays" in told
+    assert "now γ1 190 tok/s, best" in forecast_line(replace(found, gamma=1), None, 30).plain
 
 
 def test_beyond_what_was_seen_it_is_called_a_guess() -> None:
@@ -109,8 +117,8 @@ def test_no_number_is_cut_where_the_line_is_narrow() -> None:
 def test_what_busy_passes_say_has_a_question_mark_and_is_not_suggested() -> None:
     sure = Forecast((20.0, 60.0, 30.0), 2, 0.377, 2, (0.0, 1.0, 2.0))
     doubtful = replace(sure, doubtful=True)
-    assert "best tried γ1 ≈ 60±2 tok/s · now γ2 30" in forecast_line(sure, None, 98).plain
-    assert "best tried γ1 ≈ 60? tok/s · now γ2 30" in forecast_line(doubtful, None, 98).plain
+    assert "best γ1 ≈ 60±2 tok/s · now γ2 30" in forecast_line(sure, None, 98).plain
+    assert "best γ1 ≈ 60? tok/s · now γ2 30" in forecast_line(doubtful, None, 98).plain
     score = LaneScore(number=2, title="Draft model", speed=Spread(30.0, 30.0, 30.0))
     assert suggestion(sure, score) == Suggestion(1, 60.0, 2.0)
     assert suggestion(doubtful, score) is None
@@ -124,7 +132,7 @@ def test_a_long_curve_has_columns_of_several_gammas(gamma: int, width: int) -> N
     speeds = tuple(100.0 + each for each in range(gamma + 1))
     told = forecast_line(Forecast(speeds, gamma, 0.5, gamma), 0.86, width)
     assert told.cell_length <= width
-    assert f"now γ{gamma} {100 + gamma} tok/s, the best tried" in told.plain
+    assert f"now γ{gamma} {100 + gamma} tok/s, the best" in told.plain
     blocks = [char for char in told.plain if char in HEIGHTS]
     assert len(blocks) <= 17 and blocks[-1] == "█"
 
@@ -138,7 +146,7 @@ async def test_it_comes_with_enough_rounds_and_stays(play: Play) -> None:
         await stage.tell(prefilled("draft", "The"), *few)
         assert not row(stage)
         await stage.tell(*more)
-        assert "now γ2 1.7±" in row(stage) and "tok/s, the best tried" in row(stage)
+        assert "now γ2 1.7±" in row(stage) and "tok/s, the best up to γ2" in row(stage)
         assert "? 1.8 is a guess" in row(stage)
         await stage.press("tab")
         assert "estimated after 8 drafts, 0 so far" in row(stage)  # of the next lane

@@ -127,6 +127,23 @@ async def test_a_folder_may_be_typed_in_the_list(play: Play) -> None:
         assert field.value == "/noxy"
 
 
+async def test_enter_takes_what_is_highlighted_and_else_the_folder(play: Play) -> None:
+    async with play(library=LIBRARY) as stage:
+        await stage.press("f6", "shift+tab")
+        await stage.type("./nope/")
+        assert "What drafts for it" not in stage.text  # no row is chosen
+        await stage.press("enter")
+        await stage.until(lambda: "no folder" in stage.text)
+        await stage.press("down", "down")
+        assert "✓ draft   small" in stage.text and "./nope/" in stage.text
+        await stage.type("x")
+        assert "What drafts for it" not in stage.text
+        await stage.press("tab")
+        assert "What drafts for it" in stage.text
+        await stage.press("down", "enter")
+        assert stage.engine.asked(OpenModels) == [OpenModels(MINE, SPECS)]
+
+
 async def test_typing_narrows_the_list(play: Play, tmp_path: Path) -> None:
     async with play(library=LIBRARY) as stage:
         await stage.press("f6")

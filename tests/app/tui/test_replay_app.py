@@ -109,6 +109,15 @@ async def test_the_lens_and_the_token_panel_know_what_was_recorded() -> None:
         assert "correction: it replaces" in text and "✓ " in text
 
 
+async def test_no_key_is_named_that_would_ask_again() -> None:
+    async with opened() as screen:
+        await screen.after(9.0)
+        await screen.press("escape", "Z")
+        await screen.pilot.pause(1.0)
+        words = " ".join(screen.text.split())
+        assert "tokens are too few to tell." in words and "F5" not in words
+
+
 async def test_nobody_can_be_asked() -> None:
     async with opened() as screen:
         text = await screen.press("i", "slash", "g", "f2", "f3", "m", "a", "ctrl+n", "x")
@@ -118,6 +127,21 @@ async def test_nobody_can_be_asked() -> None:
         text = screen.text
         assert "Play slower" in text and "Keys of the prompt" not in text
         assert "example prompt" not in text
+
+
+async def test_keys_that_do_nothing_say_so() -> None:
+    async with opened() as screen:
+        await screen.after(0.0)
+        for key, label in (
+            *((each, each) for each in "iueamofgtpkbq"), ("delete", "Delete"), ("enter", "Enter"),
+            *((f"f{n}", f"F{n}") for n in (2, 3, 4, 6, 7, 8)),
+            *((f"ctrl+{each}", f"Ctrl+{each.upper()}") for each in "nrzys"),
+        ):  # fmt: skip
+            assert f"{label} does nothing in a replay" in await screen.press(key), key
+        for key in ("v", "s", "space", "n", "left_square_bracket", "minus", "1", "tab", "escape"):
+            assert "nothing in a replay" not in await screen.press(key), key
+        await screen.press("slash", "i")  # typed into the search line
+        assert "nothing in a replay" not in screen.text
 
 
 async def test_a_small_terminal_is_enough() -> None:

@@ -60,6 +60,15 @@ async def test_it_is_exported(play: Play, tmp_path: Path, monkeypatch: pytest.Mo
         commands["Export the scoreboard as Markdown"]()
         await stage.tell()
         assert "There is nothing to export yet" in stage.text
+        await answer(stage, tokens=12)
+        assert "F5 runs it again" in stage.text
+        commands["Export the scoreboard as Markdown"]()
+        await stage.app.workers.wait_for_complete()
+        few = (tmp_path / "scoreboard-hello.md").read_text(encoding="utf-8")
+        assert "12 tokens are too few to tell." in few and "F5" not in few
+        assert "1 run of this prompt. " in few and "low-high" not in few  # there is no range
+        (tmp_path / "scoreboard-hello.md").unlink()
+        await stage.press("ctrl+n")
         await answer(stage)
         for name in ("Markdown", "Markdown", "a page (HTML)", "a plot (SVG)", "a plot (PNG)"):
             commands[f"Export the scoreboard as {name}"]()

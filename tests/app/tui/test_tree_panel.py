@@ -216,6 +216,33 @@ async def test_rounds_from_before_it_was_opened(play: Play) -> None:
         assert stage.text.index("F5 runs") < head < stage.text.index("the last committed token")
 
 
+async def test_the_key_to_another_round_opens_it_on_the_lane_in_focus(play: Play) -> None:
+    async with play() as stage:
+        await stage.to_lane(1)
+        await stage.begin("Hello", 0, "ar", "draft")
+        await stage.tell(prefilled("ar", "It"), prefilled("draft", "It"), step("draft", TREE))
+        await stage.tell(stepped("ar", [], [], " is"), stepped("ar", [], [], " so"))
+        await stage.finish(0, "ar", "draft")
+        await stage.press("right_square_bracket")
+        assert "Tree · 1 Autoregressive · round 2 of 2" in stage.text
+        assert stage.app.main.pane_here is stage.app.main.grid.pane(1)
+        await stage.press("left_square_bracket")
+        assert "Tree · 1 Autoregressive · round 1 of 2" in stage.text
+
+
+async def test_a_note_has_as_many_rows_as_it_needs(play: Play) -> None:
+    async with play((40, 12)) as stage:
+        await stage.press("tab", "2", "v")
+        words = " ".join(stage.text.replace("│", " ").split())
+        assert "No round yet: the trees appear with the answer." in words
+        await stage.begin()
+        await stage.tell(prefilled("draft", "The"), stepped("draft", [" sky"], [" was"], " is"))
+        await stage.finish()
+        words = " ".join(stage.text.replace("│", " ").split())
+        assert "F5 runs it again and records them. token" in words
+        assert "correction: the target" in words  # the tree is below
+
+
 @pytest.mark.parametrize("key", ["v", "R"])
 async def test_it_opens_on_a_lane_that_drafts(play: Play, key: str) -> None:
     async with play() as stage:

@@ -258,6 +258,10 @@ def test_at_the_gamma_that_was_run_it_is_what_was_measured() -> None:
     path = survival([*session, *run], MIN_LIMIT, run)
     middle = survival(session, MIN_LIMIT)[3], survival(run, MIN_LIMIT)[3]
     assert middle[0] < path[3] < middle[1] and path[0] > 0.7
+    seldom = Machine((0.4,), level=0.1, proposes=0.3)  # other trees than those of the run
+    session = [seldom.round(4) for _ in range(400)]
+    other = forecast([*session, *run], 4, run=run, speed=2.5, alone=0.9)
+    assert other is not None and other.now == pytest.approx(2.5)
 
 
 def test_costs_measured_while_the_machine_was_busy_promise_nothing_that_cannot_be() -> None:
