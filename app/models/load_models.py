@@ -36,6 +36,7 @@ from decoding.drafters.eagle import drafting_head
 from decoding.drafters.eagle_head import EagleHead
 from decoding.drafters.medusa_heads import MedusaHeads
 from decoding.errors import InputError
+from decoding.model.architecture import window_of
 from decoding.model.target import Target
 from decoding.tokenizing.stopping import eos_ids
 from decoding.tokenizing.vocabulary import first_difference
@@ -71,8 +72,8 @@ def load_models(
     target = load_target(source, options, progress)
     target.kv_cache = options.kv_cache
     checkpoint = find_checkpoint(source, options.adapter)
-    if checkpoint.note:
-        notes["target"] = checkpoint.note
+    if note := "; ".join(filter(None, (checkpoint.note, _shortened_context(target)))):
+        notes["target"] = note
     _leave_out_padding(target, tokenizer)
     bias = biased_ids(options.logit_bias, tokenizer, target.unpadded_vocab_size)
     target.set_logit_bias(bias)
@@ -98,6 +99,17 @@ def load_models(
     for spec in lanes:
         load_drafter(models.seen_by(spec), spec.strategy, progress)
     return models
+
+
+def _shortened_context(target: Target) -> str:
+    """Say so if the self test ended the context with the attention window."""
+    named = window_of(target.config)
+    if named is None or target.window is not None:
+        return ""
+    return (
+        f"its class does not apply the attention window of {named.size} tokens that its config "
+        "names: the context ends there"
+    )
 
 
 def refuse_other_drafters(

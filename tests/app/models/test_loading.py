@@ -17,12 +17,14 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from app.config.model_options import ModelOptions
+from app.models.load_models import _shortened_context
 from app.models.loading import load_model, load_target, load_tokenizer
 from decoding.decoder import Decoder
 from decoding.errors import InputError
+from decoding.model.target import Target
 from decoding.params import Params
 from tests.conftest import FamilyFolders
-from tests.support.families import DELTA, SHAPE, SLIDING, VOCAB, filled
+from tests.support.families import DELTA, SHAPE, SLIDING, VOCAB, build, filled
 from tests.support.random_trees import RandomTrees
 
 UP = "model.layers.1.mlp.up_proj.weight"
@@ -504,3 +506,12 @@ def test_an_id_that_was_never_seen(hub: Path) -> None:
     ):
         load_tokenizer("org/other", ModelOptions())
     assert time.perf_counter() - begun < 10
+
+
+def test_a_context_that_ends_with_its_window_is_said() -> None:
+    """Else a long prompt is refused, and nobody knows why."""
+    target = Target(build("mistral"))
+    assert _shortened_context(target) == ""
+    target.window = None  # as the self test leaves it
+    assert f"the attention window of {SLIDING} tokens" in _shortened_context(target)
+    assert _shortened_context(Target(build("llama"))) == ""
