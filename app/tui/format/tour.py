@@ -72,8 +72,8 @@ STEPS = (
     Step(
         "Why this token?",
         "Who proposed a token, how likely the model found it, and what decided. After a click on a "
-        "token {view_why} opens this, from the prompt {run_stop} {view_why}; {view_rejections} "
-        "lists all rejected ones.",
+        "token {view_why} opens this, from the prompt {run_stop}, then {view_why}. "
+        "{view_rejections} lists all rejected ones.",
         "#token",
         panel="token",
         rejected=True,

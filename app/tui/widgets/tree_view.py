@@ -70,9 +70,9 @@ class TreeView(ScrollView, can_focus=True):
         return len(self._note_lines) + bool(self._lines)
 
     def _measure(self) -> None:
-        room = max(self.scrollable_content_region.width - 1, 2)
-        wrapped = Content(self._note).wrap(room) if self._note else []
-        self._note_lines = [line.plain for line in wrapped]
+        self._note_lines = [self._note] if self._note else []
+        if self._note and (width := self.scrollable_content_region.width) > 1:  # it is laid out
+            self._note_lines = [line.plain for line in Content(self._note).wrap(width - 1)]
         rows = self._above + len(self._lines)
         self.virtual_size = Size(self.scrollable_content_region.width, rows)
         tokens = (
