@@ -81,7 +81,7 @@ Sample = Callable[[random.Random, bool], Conversation]
 
 RECIPE = Path(__file__).parent.parent
 # The lists of first prompts by which a version was judged.
-JUDGED = (3, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)
+JUDGED = (3, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17)
 LONGEST = 3000  # characters of a message: longer ones do not fit the context
 
 # How often there is a conversation about something else before one, and before two or more that
