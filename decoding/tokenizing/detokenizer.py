@@ -10,7 +10,8 @@ if TYPE_CHECKING:  # a lane on a server needs none
 
 REPLACED = "\N{REPLACEMENT CHARACTER}"  # bytes that are no character, or not yet
 LONGEST_TOKEN = 256  # characters; no token of a common vocabulary is longer
-MAX_PENDING = 8  # ids without text; a character has at most four bytes
+CHARACTER = 4  # bytes, at most
+MAX_SUFFIX = 8  # ids that may begin a character: at most 3 bytes, and ids without any between them
 MAX_CONTEXT = 16  # ids; more would take longer to decode than a second call once in a while
 
 
@@ -34,13 +35,15 @@ class Detokenizer:
         self._text = ""  # what they decode to
         self._context = 0  # ids, and below characters, that were returned before
         self._returned = 0
+        self._grown = 0  # how often the text grew since by what is no character
 
     def push(self, token: int) -> str:
         """Add a token, and return the text that it adds."""
         self._ids.append(token)
-        self._text = self._decode(self._ids)
+        before, self._text = self._text, self._decode(self._ids)
         if self._text.endswith(REPLACED):
-            return self._without_waiting() if len(self._ids) - self._context > MAX_PENDING else ""
+            return self._incomplete(token, before)
+        self._grown = 0
         if len(self._text) <= self._returned:  # such as a special token
             if len(self._ids) > MAX_CONTEXT:  # each of a long run would be decoded with all of them
                 self._ids.pop()
@@ -52,16 +55,34 @@ class Detokenizer:
         self._context, self._returned = len(self._ids), len(self._text)
         return added
 
-    def _without_waiting(self) -> str:
-        """Return what there is of a text that has not ended with a whole character for long: all
-        characters but the last one, which may still be completed. Where there is none the bytes
-        are no text, and none of them is decoded again."""
+    def _incomplete(self, token: int, before: str) -> str:
+        """Return what precedes a character that is not complete, or that never will be."""
         whole = len(self._text.rstrip(REPLACED))
-        if whole > self._returned:
-            added, self._returned = self._text[self._returned : whole], whole
+        if whole > self._returned:  # the token ended a character, and began the next
+            added = self._text[self._returned : whole]
+            if len(self._ids) > MAX_CONTEXT:
+                self._ids = self._ids[-CHARACTER:]
+                self._text = self._decode(self._ids)
+                whole = len(self._text.rstrip(REPLACED))
+            self._context, self._returned, self._grown = len(self._ids) - 1, whole, 0
             return added
-        added = self.flush()
-        self._ids, self._text, self._context, self._returned = [], "", 0, 0
+        if self._text == before and len(self._ids) > MAX_CONTEXT and not self._decode([token]):
+            self._ids.pop()  # a special token within a character
+        self._grown += self._text != before
+        return self._give_up() if self._grown >= CHARACTER else ""
+
+    def _give_up(self) -> str:
+        """Return bytes that are no text. Only the last ones may still become a character: without
+        that, each of a long run would be decoded with all of them."""
+        starts = range(max(len(self._ids) - MAX_SUFFIX, 0), len(self._ids))
+        start = next((i for i in starts if self._decode(self._ids[i:]) == REPLACED), None)
+        if start is None:
+            start, added = len(self._ids), self._text[self._returned :]
+        else:
+            added = self._text[self._returned : -1]
+        self._ids = self._ids[start:]
+        self._text = REPLACED if self._ids else ""
+        self._context, self._returned, self._grown = 0, 0, len(self._text)
         return added
 
     def flush(self) -> str:

@@ -135,11 +135,43 @@ def test_characters_that_share_tokens_come_one_by_one() -> None:
     text = "日本語" * 8
     raw = text.encode()
     parts = [raw[:2], *(raw[start : start + 3] for start in range(2, len(raw) - 3, 3)), raw[-1:]]
+    pieces, longest = pieces_of_bytes(parts)
+    assert "".join(pieces) == text and len([piece for piece in pieces if piece]) > 12
+    assert longest <= 20
+
+
+def pieces_of_bytes(parts: Sequence[bytes]) -> tuple[list[str], int]:
+    """The pieces where each token is some bytes, and the largest number decoded at once."""
+    longest = 0
 
     def joined(ids: Sequence[int]) -> str:
+        nonlocal longest
+        longest = max(longest, len(ids))
         return b"".join(parts[token] for token in ids).decode("utf-8", "replace")
 
     detokenizer = Detokenizer(joined)
     pieces = [detokenizer.push(token) for token in range(len(parts))]
-    assert "".join(pieces) + detokenizer.flush() == text
-    assert len([piece for piece in pieces if piece]) > 12
+    return [*pieces, detokenizer.flush()], longest
+
+
+@given(
+    st.lists(st.sampled_from("aé ก日😀👩") | st.sampled_from(["", "ab"]), max_size=40),
+    st.lists(st.integers(0, 4), max_size=60),
+)
+def test_however_a_text_is_cut_it_comes_back(text: list[str], sizes: list[int]) -> None:
+    """Also with tokens of no bytes, as special ones are, within a character."""
+    raw, parts = "".join(text).encode(), []
+    for size in sizes:
+        parts.append(raw[:size])
+        raw = raw[size:]
+    parts += [raw[start : start + 1] for start in range(len(raw))]
+    pieces, longest = pieces_of_bytes(parts)
+    assert "".join(pieces) == "".join(text) and HALF not in "".join(pieces)
+    assert longest <= 24
+
+
+@given(st.lists(st.binary(max_size=3), max_size=80))
+def test_bytes_that_are_no_text_are_the_same_in_pieces(parts: list[bytes]) -> None:
+    pieces, longest = pieces_of_bytes(parts)
+    assert "".join(pieces) == b"".join(parts).decode("utf-8", "replace")
+    assert longest <= 24
