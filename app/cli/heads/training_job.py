@@ -6,7 +6,7 @@ import json
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -223,7 +223,12 @@ class TrainingJob:
         from torch import nn
 
         from decoding.training.draft_attach import attach_draft
-        from decoding.training.features import cache_features, cached_features, feature_bytes
+        from decoding.training.features import (
+            cache_features,
+            cached_features,
+            feature_bytes,
+            is_complete,
+        )
 
         parts = ((learned, features), (tested, features / "held-out"))
         depth = model.config.get_text_config(decoder=True).num_hidden_layers
@@ -233,7 +238,8 @@ class TrainingJob:
                 if is_first:
                     size = sum(feature_bytes(model, data, layers) for data, _ in parts)
                     _require_disk_space(features, size)
-                    with _alone_in(features):
+                    done = all(is_complete(folder) for _, folder in parts)
+                    with nullcontext() if done else _alone_in(features):
                         for data, folder in parts:
                             cache_features(model, data, layers, folder)
         kept = [cached_features(data, layers, folder) for data, folder in parts]
@@ -285,8 +291,8 @@ def require_place(folder: Path) -> None:
 def _alone_in(features: Path) -> Iterator[None]:
     """Wait until no other training writes to the folder, as those that share it may begin
     together: the others find the features there."""
-    features.parent.mkdir(parents=True, exist_ok=True)
-    claim = Claim(features.with_name(f".{features.name}.lock"))
+    features.mkdir(parents=True, exist_ok=True)
+    claim = Claim(features / ".lock")
     try:
         claim.acquire(timeout=0)
     except Timeout:
