@@ -69,7 +69,7 @@ class ServerLane:
         self._answer: Future[Ending] | None = None
         self._arrived: deque[Piece] = deque()
         self._requested_at = self._last_at = self._heard_at = 0.0
-        self._first_tokens = 0  # in the first piece of text; 0 until it is there
+        self._begun = False
 
     @property
     def available(self) -> bool:
@@ -82,8 +82,7 @@ class ServerLane:
 
     @property
     def tokens(self) -> int:
-        begun = self._first_tokens if self.usage is None else bool(self._first_tokens)
-        return begun + self.stats.emitted
+        return self._begun + self.stats.emitted
 
     @property
     def stats(self) -> Stats:
@@ -149,8 +148,8 @@ class ServerLane:
         """Forget the last answer, and end it if it is running."""
         self.close()
         self.usage, self.finished, self.note = None, None, None
-        self.rounds, self.text, self._stats = [], "", Stats()
-        self._first_tokens, self.ttft_seconds = 0, 0.0
+        self.rounds, self.text, self._stats, self._begun = [], "", Stats(), False
+        self.ttft_seconds = 0.0
 
     def ask(self, question: Question, arrived: Callable[[], None] = lambda: None) -> None:
         """Begin an answer; `arrived` is called on another thread whenever there is more to take."""
@@ -197,8 +196,8 @@ class ServerLane:
 
     def _arrival_of(self, piece: Piece) -> Arrival:
         self.text += piece.text
-        if not self._first_tokens:
-            self._first_tokens, self._last_at = max(piece.tokens, 1), piece.at
+        if not self._begun:
+            self._begun, self._last_at = True, piece.at
             self.ttft_seconds = piece.at - self._requested_at
             return Arrival(TokenEvent(PIECE, piece.text, TokenFate.FIRST, -1), None)
         index = len(self.rounds)

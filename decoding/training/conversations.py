@@ -90,8 +90,9 @@ def _with_reasoning(
     *before, last = record["messages"]
     prompt = rendered(tokenizer, before, True)
     text = last["content"]
-    if str(tokenizer.decode(list(prompt))).rstrip().endswith(OPEN):
-        text = text.lstrip().removeprefix(OPEN).removeprefix("\n")
+    _, opened, after = str(tokenizer.decode(list(prompt))).rpartition(OPEN)
+    if opened and not after.strip():
+        text = text.lstrip().removeprefix(OPEN).removeprefix(after)
     answer = list(tokenizer(text, add_special_tokens=False)["input_ids"])
     end = _end_of_answer(tokenizer, without, 0)
     if record.get("finish_reason") != "length" and without[end - 1] in special_ids(tokenizer):

@@ -340,7 +340,13 @@ def hf_greedy(
 def _hf_greedy(
     family: str, prompt: tuple[int, ...], new_tokens: int, eos: tuple[int, ...]
 ) -> tuple[int, ...]:
-    model: Any = reference(family)
+    return tuple(greedy_ids(reference(family), prompt, new_tokens, eos))
+
+
+def greedy_ids(
+    model: Any, prompt: Sequence[int], new_tokens: int, eos: Sequence[int] = ()
+) -> list[int]:
+    """`generate(do_sample=False)` of a model, the prompt left out."""
     out = model.generate(
         torch.tensor([prompt]),
         attention_mask=torch.ones(1, len(prompt), dtype=torch.long),
@@ -349,4 +355,4 @@ def _hf_greedy(
         eos_token_id=list(eos) or None,
         pad_token_id=0,
     )
-    return tuple(out[0, len(prompt) :].tolist())
+    return out[0, len(prompt) :].tolist()  # type: ignore[no-any-return]

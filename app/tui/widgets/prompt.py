@@ -141,8 +141,10 @@ class Prompt(TextArea):
         done = await self._run_bindings(event)
         if done and before is self.screen is not self.app.screen:
             self._away = True
-            await self.dialog_filled()
-            self.call_later(self._come_back)  # once the keys in this widget's queue have gone on
+            try:
+                await self.dialog_filled()
+            finally:  # once the keys in this widget's queue have gone on
+                self.call_later(self._come_back)
         return done
 
     async def _come_back(self) -> None:

@@ -24,7 +24,7 @@ from decoding.errors import InputError
 from decoding.model.target import Target
 from decoding.params import Params
 from tests.conftest import FamilyFolders
-from tests.support.families import DELTA, SHAPE, SLIDING, VOCAB, build, filled
+from tests.support.families import DELTA, SHAPE, SLIDING, VOCAB, build, filled, greedy_ids
 from tests.support.random_trees import RandomTrees
 
 UP = "model.layers.1.mlp.up_proj.weight"
@@ -329,14 +329,7 @@ def test_the_text_of_multimodal_models(kind: str, tmp_path: Path) -> None:
     target = load_target(str(tmp_path), ModelOptions(device="cpu"))
     assert target.nbytes < whole.get_memory_footprint()
     prompt = [(7 * i + 3) % 48 for i in range(SLIDING + 5)]
-    truth = whole.generate(
-        torch.tensor([prompt]),
-        attention_mask=torch.ones(1, len(prompt), dtype=torch.long),
-        do_sample=False,
-        max_new_tokens=12,
-        eos_token_id=None,
-        pad_token_id=0,
-    )[0, len(prompt) :].tolist()
+    truth = greedy_ids(whole, prompt, 12)
     for drafter in (None, RandomTrees(VOCAB, 7, len(prompt), truth)):
         decoder = Decoder(target, drafter)
         for _ in decoder.generate(prompt, Params(gamma=4, max_new_tokens=12)):

@@ -17,7 +17,7 @@ from decoding.errors import InputError
 from decoding.model.self_test import self_test
 from decoding.model.target import Target
 from decoding.params import Params
-from tests.support.families import DELTA, MAMBA, SHAPE, SLIDING, VOCAB, filled
+from tests.support.families import DELTA, MAMBA, SHAPE, SLIDING, VOCAB, filled, greedy_ids
 from tests.support.random_trees import RandomTrees
 
 PROMPT = [(7 * i + 3) % 55 + 2 for i in range(SLIDING + 5)]
@@ -151,14 +151,7 @@ def test_exact_classes(kind: str) -> None:
     model: Any = model_of(kind)
     target = Target(copy.deepcopy(model))
     self_test(target)
-    truth = model.generate(
-        torch.tensor([PROMPT]),
-        attention_mask=torch.ones(1, len(PROMPT), dtype=torch.long),
-        do_sample=False,
-        max_new_tokens=NEW,
-        eos_token_id=None,
-        pad_token_id=0,
-    )[0, len(PROMPT) :].tolist()
+    truth = greedy_ids(model, PROMPT, NEW)
     assert len(set(truth)) > 2
     for drafter in (None, RandomTrees(VOCAB, 7, len(PROMPT), truth)):
         decoder = Decoder(target, drafter)

@@ -27,6 +27,7 @@ from tests.support.families import (
     VOCAB,
     build,
     filled,
+    greedy_ids,
 )
 from tests.support.random_trees import RandomTrees
 
@@ -195,14 +196,7 @@ def test_the_context_ends_with_a_window_that_is_only_named(
     assert target.model.config.to_dict() == before
     assert all(getattr(m, "sliding_window", SLIDING) == SLIDING for m in target.model.modules())
     prompt = [(7 * i + 3) % 55 + 2 for i in range(min(context, 2 * SLIDING) - 5)]
-    truth = model.generate(
-        torch.tensor([prompt]),
-        attention_mask=torch.ones(1, len(prompt), dtype=torch.long),
-        do_sample=False,
-        max_new_tokens=6,
-        eos_token_id=None,
-        pad_token_id=0,
-    )[0, len(prompt) :].tolist()
+    truth = greedy_ids(model, prompt, 6)
     decoder = Decoder(target, RandomTrees(VOCAB, 7, len(prompt), truth))
     for _ in decoder.generate(prompt, Params(gamma=4, max_new_tokens=6)):
         pass

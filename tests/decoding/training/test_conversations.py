@@ -236,14 +236,13 @@ def test_sharegpt_is_read() -> None:
         in_chat_form({"conversations": [{"from": "a bird", "value": ""}]}, "f:1")
 
 
-@pytest.mark.parametrize("opened", [False, True])
+@pytest.mark.parametrize("prompt", ["", "<think>", "<think>\n"])
 def test_reasoning_is_learned_though_the_template_drops_that_of_all_answers(
-    tokenizer: PreTrainedTokenizerFast, monkeypatch: pytest.MonkeyPatch, opened: bool
+    tokenizer: PreTrainedTokenizerFast, monkeypatch: pytest.MonkeyPatch, prompt: str
 ) -> None:
     """As DeepSeek-R1's does, whose prompts open it."""
     template = """{% for m in messages %}<|{{ m.role }}|>{{ m.content.split("</think>")[-1] }}\
 <|end|>{% endfor %}{% if add_generation_prompt %}<|assistant|>PROMPT{% endif %}"""
-    prompt = "<think>\n" if opened else ""
     monkeypatch.setattr(tokenizer, "chat_template", template.replace("PROMPT", prompt))
     said = "<think>\nA greeting.</think>Hi there."
     thought = {"role": "assistant", "content": said}

@@ -87,12 +87,15 @@ def test_too_few_conversations_for_a_batch_are_refused(
 
 
 def training(
-    specchat: Specchat, target: str, data: str, folder: Path, heads: int
+    specchat: Specchat, target: str, data: str, folder: Path, heads: int | None = None
 ) -> tuple[str, ...]:
-    """The command that trains new Medusa heads, without its end."""
-    fresh = str(folder / "fresh")
-    convert = ("heads", "convert", "medusa", "--target", target, "--heads", str(heads))
-    assert specchat(*convert, "--out", fresh).returncode == 0
+    """The command that trains new Medusa heads, or else a draft model of one layer, without its
+    end."""
+    fresh, size = str(folder / "fresh"), ("draft", "--layers", "1")
+    if heads is not None:
+        size = ("medusa", "--heads", str(heads))
+    convert = ("heads", "convert", *size, "--target", target, "--out", fresh)
+    assert specchat(*convert).returncode == 0
     return (
         "heads", "train", "--target", target, "--heads", fresh, "--data", data,
         "--batch-size", "8", "--device", "cpu",
@@ -115,12 +118,9 @@ def test_no_checkpoint_is_removed_before_all_have_loaded_it(
         load_best(trainer)
 
     monkeypatch.setattr(HeadTrainer, "_load_best_model", load_slowly)
-    target = ("--target", family_folders.target)
-    convert = ("heads", "convert", "draft", *target, "--layers", "1")
-    assert specchat(*convert, "--out", str(tmp_path / "fresh")).returncode == 0
     train = (
-        "heads", "train", *target, "--heads", str(tmp_path / "fresh"), "--data", data,
-        "--max-steps", "1", "--device", "cpu", "--out", str(tmp_path / "out"),
+        *training(specchat, family_folders.target, data, tmp_path),
+        "--max-steps", "1", "--out", str(tmp_path / "out"),
     )  # fmt: skip
     monkeypatch.setattr(sys, "argv", ["specchat", *train])
     in_two_processes(main, tmp_path)
@@ -140,13 +140,9 @@ def test_processes_that_measure_otherwise_agree_on_the_best_weights(
     monkeypatch.setattr(
         ServedSample, "tokens_per_pass", lambda *_: values[os.environ["RANK"]].pop(0)
     )
-    target = ("--target", family_folders.target)
-    convert = ("heads", "convert", "draft", *target, "--layers", "1")
-    assert specchat(*convert, "--out", str(tmp_path / "fresh")).returncode == 0
     train = (
-        "heads", "train", *target, "--heads", str(tmp_path / "fresh"), "--data", data,
-        "--max-steps", "3", "--evaluate-every", "1", "--batch-size", "8", "--device", "cpu",
-        "--out", str(tmp_path / "out"),
+        *training(specchat, family_folders.target, data, tmp_path),
+        "--max-steps", "3", "--evaluate-every", "1", "--out", str(tmp_path / "out"),
     )  # fmt: skip
     monkeypatch.setattr(sys, "argv", ["specchat", *train])
     first, _ = in_two_processes(main, tmp_path)
