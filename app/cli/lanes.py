@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from app.config.settings import Settings
 from app.engine.lane_turn import AnyLane
 from app.engine.server_lane import ServerLane, served_model
+from app.heavy_imports import heavy_imports
 from app.models.checkpoint import require_sources
 from app.servers.errors import ServerError
 from app.servers.event_loop_thread import EventLoopThread
@@ -36,8 +37,9 @@ def open_lanes(
     local = [spec for spec in specs if spec.endpoint is None]
     models = None
     if local:
-        from app.engine.lane import Lane
-        from app.models.load_models import load_models
+        with heavy_imports():
+            from app.engine.lane import Lane
+            from app.models.load_models import load_models
 
         models = load_models(settings.models, lambda what, part: say(f"loading {what}"), local)
         lanes |= {spec.name: Lane(spec, models) for spec in local}

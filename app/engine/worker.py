@@ -27,6 +27,7 @@ from app.engine.events import (
 )
 from app.engine.mailbox import Mailbox
 from app.engine.session_config import SessionConfig
+from app.heavy_imports import heavy_imports
 from app.servers.protocol import Question
 from decoding.errors import InputError, describe
 
@@ -135,7 +136,8 @@ class Worker:
         mailbox = self._mailbox
         mailbox.emit(Loading("torch and transformers", None))
         try:
-            from app.engine.lanes import Lanes
+            with heavy_imports():
+                from app.engine.lanes import Lanes
 
             self._lanes = Lanes(request, mailbox, restored)
         except InputError as error:
