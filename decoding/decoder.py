@@ -193,7 +193,8 @@ class Decoder:
     @torch.inference_mode()
     def step(self, params: Params) -> Round:
         """Run one round. Raises RuntimeError before `start` and once `finished` is set, InputError
-        if the target's logits are not finite."""
+        if the target's logits are not finite. A round that failed or was interrupted may be run
+        again; on a target with recurrent states, call `resume` instead."""
         if self.finished:
             raise RuntimeError(f"the generation has ended ({self.finished})")
         if not self.generated:

@@ -63,7 +63,7 @@ class DraftModel:
         if gamma < 1:
             self.note = f"draft model is at its limit of {self.model.context} tokens"
             return None
-        self._go_back(len(self._rows))  # a draft that failed may have left some of its own
+        self._go_back(min(len(self._rows), len(ids) - 1))  # a round that failed may have left more
         # The root's row is missing, and after a fully accepted chain also its last token's: the
         # first pass runs both.
         logits = self._prefill(ids[len(self._rows) :])

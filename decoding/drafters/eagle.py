@@ -171,7 +171,8 @@ class Eagle:
     def propose(self, context: DraftContext) -> Draft | None:
         begun = time.perf_counter()
         ids, gamma = context.ids, context.gamma
-        root, hidden = self._root or self._catch_up(ids)
+        # kept: a round that failed may be run again
+        root, hidden = self._root = self._root or self._catch_up(ids)
         plan = self._plan(gamma, context.params)
         growing = time.perf_counter()
         pool = self._pool(hidden, gamma, plan)

@@ -41,7 +41,7 @@ class Stop:
 
     def _found(self, ids: Sequence[int]) -> bool:
         assert self.decode is not None
-        text = self.decode(ids)
+        text = self.decode(ids).rstrip("\ufffd")  # a character whose last bytes are still to come
         return any(each in text for each in self.texts)
 
     def trim(self, text: str) -> str:

@@ -140,6 +140,17 @@ def test_the_end_is_the_same_however_the_tokens_arrive(
     assert end == first_end(ids, eos, texts)
 
 
+@pytest.mark.parametrize("text", ["\ufffd", "a\ufffd"])
+def test_half_a_character_is_no_stop_text(text: str) -> None:
+    def decode(ids: Sequence[int]) -> str:
+        return bytes(ids).decode(errors="replace")
+
+    stop, ids = Stop(texts=(text,), decode=decode), list("aé.".encode())
+    assert all(stop.cut(ids[:i], ids[i : i + 1]) is None for i in range(len(ids)))
+    broken = [*b"a", 255, *b"."]
+    assert stop.cut([], broken) == stop.cut(broken[:2], broken[2:]) + 2  # type: ignore[operator]
+
+
 def test_a_round_without_a_stop_text_is_decoded_once() -> None:
     decoded = []
 

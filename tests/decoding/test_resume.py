@@ -117,3 +117,23 @@ def test_what_cannot_be_resumed_is_refused() -> None:
         decoder.resume(PROMPT, long, 0, seed=5)
     with pytest.raises(InputError, match="the token id 9999"):
         decoder.resume(PROMPT, [3, 9999], 0, seed=5)
+
+
+@pytest.mark.parametrize("name", [name for name in DECODERS if name not in HYBRIDS])
+def test_a_round_that_was_interrupted_may_be_run_again(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoder = DECODERS[name]()
+    interrupted(decoder, 1, GREEDY)
+    with monkeypatch.context() as patch:
+
+        def interrupt(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        patch.setattr(decoder.target, "forward", interrupt)
+        for _ in range(2):
+            with pytest.raises(KeyboardInterrupt):
+                decoder.step(GREEDY)
+    rest_of(decoder, GREEDY)
+    family = {"draft": "qwen2"}.get(name, name if name in FAMILIES else "llama")
+    assert decoder.generated == hf_greedy(family, PROMPT, NEW)
