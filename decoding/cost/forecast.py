@@ -149,7 +149,8 @@ def tokens_per_round(before: RoundStatistics, run: RoundStatistics, most: int) -
     """Estimate tau(g) for g from 0 to `most`."""
     ends, after_full = before.ends + run.ends, before.ends_after_full + run.ends_after_full
     kinds = (ends - after_full, run.ends - run.ends_after_full), (after_full, run.ends_after_full)
-    if any(sum(n for (_, g), n in some.items() if g) < MIN_ROUNDS for some, _ in kinds):
+    # Other answers can't tell how often drafts follow full ones in this one.
+    if any(sum(n for (_, g), n in own.items() if g) < MIN_ROUNDS for _, own in kinds):
         return [*accumulate(survival(ends, most, run.ends), initial=1.0)]
     # A position that was never tested would be after accepted ones, as all of these rounds are.
     beyond = _last_rate(after_full, most)

@@ -59,16 +59,18 @@ class GammaForecast(Widget):
             (each.effective_params(state.params), each.tree, "gamma" in each.info.overrides)
             for each in state.lanes.values()
         ]
-        asked = (lane.info.name, made, before, now)
+        asked = (lane.info.name, made, before, now, state.running)
         if asked == self._asked:
             return
         self._asked = asked
-        lane = self._with_forecast(state, lane)
+        focused, lane = lane, self._with_forecast(state, lane)
         self._lane = list(state.lanes).index(lane.info.name) + 1
         self._overriding = lane.info.name if "gamma" in lane.info.overrides else None
         self.forecast = forecast_for_lane(state, lane)
         self._alpha = lane.metrics.acceptance_rate if lane.metrics else None
         self._else = too_early(state, lane) if lane.info.default_gamma else DRAFTS_NOTHING
+        if lane is not focused:
+            self._else = f"{self._lane}: {self._else}"
         self.known = self.known or self.forecast is not None or forecast_after_run(state)
         self.refresh()
 
@@ -77,10 +79,14 @@ class GammaForecast(Widget):
         fastest, or during a run the one that was shown before, so that the row does not flicker."""
         if lane.info.default_gamma:
             return lane
+        lanes = [*state.lanes.values()]
+        if state.running:
+            shown = lanes[self._lane - 1 : self._lane]
+            return shown[0] if shown and shown[0].info.default_gamma else lane
         found = []
-        for number, each in enumerate(state.lanes.values(), 1):
+        for number, each in enumerate(lanes, 1):
             known = forecast_for_lane(state, each)
-            if known is not None and (not state.running or number == self._lane):
+            if known is not None:
                 found.append((known.now, -number, each))
         return max(found)[-1] if found else lane
 

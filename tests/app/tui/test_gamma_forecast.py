@@ -198,6 +198,24 @@ async def test_the_rounds_of_all_answers_with_these_settings_count(play: Play) -
         assert "now γ2" in row(stage)
 
 
+async def test_a_lane_that_does_not_draft_shows_that_of_another_in_every_run(play: Play) -> None:
+    """Of the fastest after a run, whenever its end is told, and of the same one in the next run."""
+    async with play(load=False, params=Params(gamma=4)) as stage:
+        await load(stage)
+        await stage.press("tab")
+        for prompt in ("One", "Two"):
+            await stage.begin(prompt)
+            await stage.tell(prefilled("ar", "The"), prefilled("draft", "The"))
+            assert ("2: what if γ" in row(stage)) == (prompt == "Two")
+            made = steps(PAYING, 0, 20, "ar"), steps(PAYING, 4, 20)
+            await stage.tell(*made[0], *made[1])
+            await stage.tell(*(Finished(each[0].lane, "stop", None, each[0].metrics)
+                               for each in made))  # fmt: skip
+            await stage.tell(RunFinished(0, False))
+            assert "2: what if γ 0" in row(stage)
+            assert stage.app.main.query_one(GammaForecast).forecast
+
+
 async def test_it_agrees_with_the_scoreboard(play: Play) -> None:
     """Also where the machine was busier before, or while the target ran alone."""
     async with play(load=False, scoreboard=True, params=Params(gamma=4)) as stage:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median, stdev
@@ -92,6 +93,16 @@ def test_rounds_that_begin_in_easy_text_are_not_promised_to_longer_drafts(gamma:
     found = forecast(rounds, gamma, pass_costs=table(text))
     assert found is not None
     assert [found.speeds[g] / real[g] for g in tried] == pytest.approx([1.0] * 8, abs=0.085)
+
+
+def test_an_answer_whose_drafts_all_went_well_does_not_decide_for_another() -> None:
+    """After full drafts all was accepted there; here no draft is accepted whole."""
+    easy = Counter({(4, 4): 16, (3, 4): 1, (1, 4): 1})
+    before = RoundStatistics(ends=easy, ends_after_full=Counter({(4, 4): 15, (3, 4): 1}))
+    hard = RoundStatistics(ends=Counter({(0, 4): 24, (1, 4): 12, (2, 4): 1}))
+    taus = forecasts.tokens_per_round(before, hard, 4)
+    assert taus == sorted(taus)
+    assert taus[4] < 3.0
 
 
 def test_rounds_of_several_gammas_are_one_sample() -> None:
