@@ -4,14 +4,17 @@ and shapes of the tensors: without weights, torch or network."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 from app.config.model_options import ModelOptions
-from app.models.hub import display_name, hub_id
+from app.models.download import is_whole
+from app.models.hub import cached_folder, cached_repos, display_name, hub_id, repo_cache
 from app.strategies.registry import STRATEGIES
 from app.strategies.roles import HEADS, ROLES
+from app.text.repo_name import Repo
 from decoding.checkpoints.dialects import MERGED_HEADS, detect_kind, feature_width
 from decoding.checkpoints.headers import read_tensor_shapes
 from decoding.errors import InputError
@@ -63,6 +66,8 @@ def _inspect(folder: Path) -> CheckpointInfo | None:
     if detected is None:
         return None
     kind = _KINDS[detected]
+    if kind == "model" and not is_whole(folder):  # a download that was interrupted
+        return None
     text = config.get("text_config") or config.get("transformer_layer_config") or config
     hidden = int(text.get("hidden_size") or text.get("n_embd") or 0)
     width = feature_width(detected, config, shapes)
@@ -78,21 +83,20 @@ def _inspect(folder: Path) -> CheckpointInfo | None:
 
 def cached_checkpoints() -> list[CheckpointInfo]:
     """Return the checkpoints in the Hugging Face cache by name: the main revision of each, or else
-    its newest."""
-    from huggingface_hub import scan_cache_dir
-    from huggingface_hub.errors import CacheNotFound
-
-    try:
-        repos = [repo for repo in scan_cache_dir().repos if repo.repo_type == "model"]
-    except (CacheNotFound, OSError, ValueError):  # ValueError: it is a file
-        return []
-    whole = (repo.revisions for repo in repos if repo.revisions)  # none: an interrupted download
-    chosen = [
-        max(revisions, key=lambda each: ("main" in each.refs, each.last_modified))
-        for revisions in whole
-    ]
-    found = (inspect_folder(revision.snapshot_path) for revision in chosen)
+    its newest. Repositories that can't be read are skipped; huggingface_hub's own scan would give
+    up the whole cache."""
+    folders = []
+    for repo in cached_repos():
+        with suppress(OSError):
+            folders.append(cached_folder(repo) or _newest_snapshot(repo))
+    found = [inspect_folder(folder) for folder in folders if folder]
     return sorted((each for each in found if each), key=lambda each: each.name.lower())
+
+
+def _newest_snapshot(repo: Repo) -> Path | None:
+    """May raise OSError."""
+    snapshots = [each for each in (repo_cache(repo) / "snapshots").iterdir() if each.is_dir()]
+    return max(snapshots, key=lambda each: each.stat().st_mtime, default=None)
 
 
 def siblings(target: Path) -> list[CheckpointInfo]:
@@ -181,6 +185,8 @@ def resolve_model_folder(text: str) -> CheckpointInfo:
     if not exists:
         raise InputError(f"no folder {text}")
     found = inspect_folder(folder)
+    if found is None and (folder / "config.json").is_file() and not is_whole(folder):
+        raise InputError(f"{text} has a config.json but not all of the model's weights")
     if found is None and (any(folder.glob("*.gguf")) or (folder / "adapter_config.json").is_file()):
         raise InputError(f"{text} holds a GGUF file or an adapter: start with --target {text}")
     if found is None or found.kind != "model":

@@ -35,6 +35,18 @@ def repo_cache(repo: Repo) -> Path:
     return Path(constants.HF_HUB_CACHE) / f"models--{repo.name.replace('/', '--')}"
 
 
+def cached_repos() -> list[Repo]:
+    """Return the models in the cache, also those of which there is no whole revision."""
+    from huggingface_hub import constants
+
+    try:
+        folders = sorted(Path(constants.HF_HUB_CACHE).iterdir())
+    except OSError:
+        return []
+    names = [each.name for each in folders if each.name.startswith("models--")]
+    return [Repo(name.removeprefix("models--").replace("--", "/")) for name in names]
+
+
 def cached_folder(repo: Repo) -> Path | None:
     """Return the folder of a repository's revision in the cache, which may be incomplete; None if
     there is none."""

@@ -35,7 +35,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty Hugging Face cache."""
     folder = tmp_path / "hub"
     folder.mkdir()
-    monkeypatch.setattr("huggingface_hub.utils._cache_manager.HF_HUB_CACHE", str(folder))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(folder))
     return folder
 
 
@@ -205,6 +205,29 @@ def test_the_cache_is_a_place_to_look_in(hub: Path, tmp_path: Path) -> None:
     options = fill_in_drafters(ModelOptions(str(place)), found)
     assert "acme--heads" in str(options.source("medusa"))
     assert "--target acme/big --out" in drafter_status(options)[2].advice
+
+
+def test_what_is_broken_in_the_cache_does_not_hide_the_rest(hub: Path) -> None:
+    keep(hub, "acme/big", DEMO / "target")
+    (hub / "models--acme--big" / "refs" / "main").write_text("abc\n")
+    (hub / "models--acme--loop").symlink_to(hub / "models--acme--loop")
+    (hub / "models--acme--file").touch()
+    ref = keep(hub, "acme/ref", DEMO / "draft").parents[1] / "refs" / "main"
+    ref.unlink()
+    ref.symlink_to(ref)  # its newest revision is taken
+    assert [each.name for each in cached_checkpoints()] == ["acme/big", "acme/ref"]
+
+
+def test_a_model_without_all_its_weights_is_none(hub: Path, tmp_path: Path) -> None:
+    place = keep(hub, "acme/begun", DEMO / "draft")
+    (place / "model.safetensors").unlink()
+    assert cached_checkpoints() == []
+    shutil.copytree(DEMO / "target", tmp_path / "target")
+    shutil.copytree(place, tmp_path / "draft")
+    options = fill_in_drafters(ModelOptions(str(tmp_path / "target")), cached_checkpoints())
+    assert options.source("draft") is None
+    with pytest.raises(InputError, match="but not all of the model's weights"):
+        resolve_model_folder(str(place))
 
 
 def test_the_command_and_families_of_ones_own(
