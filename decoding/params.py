@@ -59,7 +59,7 @@ BOUNDS = {
     "top_k": Bounds(least=0, whole=True),
     "top_p": Bounds(above=0, most=1),
     "min_p": Bounds(least=0, most=1),
-    "repetition_penalty": Bounds(above=0, most=10),
+    "repetition_penalty": Bounds(least=0.01, most=10),
     "presence_penalty": Bounds(least=-2, most=2),
     "gamma": Bounds(least=0, most=LONGEST_DRAFT, whole=True, others=(None, "auto")),
     "max_new_tokens": Bounds(least=1, whole=True),

@@ -18,6 +18,8 @@ def _perhaps(error: TyperException) -> str:
     """The complaint about an unknown option or command, with what may have been meant; Typer's own
     names options that are spelled nearly so, hidden ones too. Empty for other errors."""
     context = getattr(error, "ctx", None)
+    if context is not None and error.message.startswith("Got unexpected extra argument"):
+        return error.message + ("; put the prompt in quotes" if context.info_name == "run" else "")
     if context is not None and error.message.startswith("No such command"):
         message, _, commands = error.message.removesuffix("?").partition(". Did you mean ")
         message = message.removesuffix(".")

@@ -43,6 +43,7 @@ def first_prompts(
     prompts: list[list[int]] = []
     for number, request in enumerate(requests):
         ids = list(request.input_ids)
+        name = f"prompt {number if request.id is None else request.id}"
         if models is None:
             if ids:
                 raise InputError("servers take text: give prompt, messages or turns, not input_ids")
@@ -50,8 +51,10 @@ def first_prompts(
             continue
         if not ids:
             user = {"role": "user", "content": request.turns[0]}
-            ids = models.encode([*opening(request, system), user], raw)
-        name = f"prompt {number if request.id is None else request.id}"
+            try:
+                ids = models.encode([*opening(request, system), user], raw)
+            except InputError as error:
+                raise InputError(f"{name}: {error}" if len(requests) > 1 else str(error)) from error
         if not ids:
             raise InputError(f"{name} has no tokens: the tokenizer leaves nothing of it")
         require_room(models.context, name, len(ids))

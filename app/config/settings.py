@@ -9,8 +9,10 @@ from __future__ import annotations
 import math
 import os
 import secrets
+import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -26,10 +28,10 @@ from pydantic import (
 )
 from pydantic_settings import (
     BaseSettings,
+    InitSettingsSource,
     NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
-    TomlConfigSettingsSource,
 )
 
 from app.config.families import PUBLIC_FAMILIES
@@ -246,11 +248,8 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return (
-            init_settings,
-            env_settings,
-            TomlConfigSettingsSource(settings_cls, toml_file=config_file()),
-        )
+        text = config_file().read_text("utf-8-sig") if config_file().exists() else ""
+        return init_settings, env_settings, InitSettingsSource(settings_cls, tomllib.loads(text))
 
     @property
     def models(self) -> ModelOptions:
@@ -350,7 +349,7 @@ def load_settings(flags: dict[str, Any]) -> Settings:
     given = {name: value for name, value in flags.items() if value is not None}
     names = frozenset(given)
     given = {**_of_other_models(given), **given}
-    if preset := given.pop("preset", None):
+    if (preset := given.pop("preset", None)) is not None:
         given = {**Presets().get(preset), **given}
     if config_file().is_dir():  # pydantic-settings would ignore it silently
         raise InputError(f"can't read the settings in {config_file()}: it is a folder")
@@ -371,12 +370,12 @@ def load_settings(flags: dict[str, Any]) -> Settings:
 def _of_other_models(flags: Mapping[str, Any]) -> dict[str, Any]:
     """The defaults of settings that are replaced where a family is chosen: what sources below it
     name are other models. Raises InputError if the same source names a target, too."""
-    variables = {name for name in ("family", *OF_MODELS) if os.environ.get(_variable(name))}
+    variables = {name for name in ("family", *OF_MODELS) if _variable(name)}
     if "family" in flags:
         beside, forms = set(flags), ("--family", "--target")
     elif "family" in variables and "target" not in flags:
         beside = variables
-        forms = (_variable("family"), _variable("target"))
+        forms = (str(_variable("family")), _variable("target") or "SPECCHAT_TARGET")
     else:
         return {}
     if "target" in beside:
@@ -399,15 +398,21 @@ def _first_error(error: ValidationError, given: dict[str, Any]) -> str:
         others = "the settings are those of specchat --help"
         if name == "preset":  # which --help lists, too
             others = "a preset is chosen with --preset"
+        elif near := get_close_matches(name.replace("-", "_"), Settings.model_fields, 1):
+            others = f"perhaps {near[0]}"
         return f"{source}: there is no such setting; {others}"
     return f"{source}: {complaint(first)}"
 
 
 def source_of(name: str) -> str:
     """Return where a setting without a flag came from: environment or config.toml."""
-    variable = _variable(name)
-    return variable if os.environ.get(variable) else f"{name} in {config_file()}"
+    return _variable(name) or f"{name} in {config_file()}"
 
 
-def _variable(name: str) -> str:
-    return "SPECCHAT_" + name.upper()
+def _variable(name: str) -> str | None:
+    """The environment variable that a setting has, in any case, as pydantic-settings takes it; None
+    if none is set."""
+    variable = f"specchat_{name}"
+    return next(
+        (each for each, value in os.environ.items() if value and each.lower() == variable), None
+    )

@@ -77,12 +77,12 @@ def check_report(path: Path) -> None:
 
 
 def write_report(path: Path, report: Report) -> None:
-    """Write the report in the format of the path's suffix. Raises InputError if that fails."""
+    """Write the report in the format of the path's suffix. Raises OSError, with the path."""
     data = report.render(path.suffix.lower())
     try:
         write_atomically(path, data, private=False)
     except OSError as error:
-        raise InputError(f"can't write {path}: {error.strerror or error}") from error
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
 
 
 def _markdown(title: str, sections: Sequence[Section]) -> str:

@@ -73,9 +73,10 @@ def _top(logits: Tensor, sampling: SamplingParams, size: int) -> tuple[Tensor, T
         mass = (scores - highest).exp_() / weights.sum(-1, keepdim=True)
     if sampling.top_p < 1.0:
         likelier = mass.cumsum(-1) - mass
+        most = max(sampling.top_p, torch.finfo(mass.dtype).tiny)  # the likeliest always stays
         if not sampling.top_k:
-            enough = likelier[:, -1] >= sampling.top_p
-        scores.masked_fill_(likelier >= sampling.top_p, -torch.inf)
+            enough = likelier[:, -1] >= most
+        scores.masked_fill_(likelier >= most, -torch.inf)
     if sampling.min_p > 0.0:
         scores.masked_fill_(scores < highest + math.log(sampling.min_p), -torch.inf)
     return top.indices, scores.softmax(-1), enough

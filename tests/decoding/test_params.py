@@ -13,6 +13,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"temperature": -0.1}, "temperature must be 0 or more, not -0.1"),
     ({"temperature": math.inf}, "temperature must be 0 or more, not inf"),
     ({"top_p": 0.0}, "top_p must be above 0, at most 1, not 0.0"),
+    (
+        {"repetition_penalty": 1e-300},
+        "repetition_penalty must be 0.01 or more, at most 10, not 1e-300",
+    ),
     ({"min_p": math.nan}, "min_p must be 0 or more, at most 1, not nan"),
     ({"gamma": 65}, "gamma must be 0 or more, at most 64, not 65"),
     ({"gamma": "most"}, "gamma must be a number or auto, not 'most'"),

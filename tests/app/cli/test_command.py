@@ -369,6 +369,16 @@ BAD = {
         "No such option: --model, perhaps --target; --help has them all",
     ),
     "unknown command": (["dance"], "", "dance"),
+    "a prompt without quotes": (
+        ["run", "what", "is", "it"],
+        "",
+        "(is it); put the prompt in quotes",
+    ),
+    "a prompt that is far too long": (
+        ["run", "--prompts", "-", "--target", "TARGET"],
+        '{"prompt": "a"}\n{"id": "mine", "prompt": "' + "a" * 1_000_000 + '"}',
+        "prompt mine: the prompt has 1000000 characters",
+    ),
     "option before the command": (["--gamma", "2", "run", "--prompt", "a"], "", "after 'run'"),
     "no such folder": (["run", "--prompt", "a", "--target", "./nowhere"], "", "no folder"),
     "no model in it": (["run", "--prompt", "a", "--target", "tests"], "", "no config.json"),

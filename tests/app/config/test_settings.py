@@ -91,7 +91,16 @@ def test_what_is_wrong_is_named_with_its_source(
     config.write_text("top_q = 1")
     with pytest.raises(InputError, match=r"top_q in .*config.toml: there is no such setting"):
         load_settings({})
+    config.write_text("max-new-tokens = 1")
+    with pytest.raises(InputError, match=r"no such setting; perhaps max_new_tokens$"):
+        load_settings({})
     config.write_text("")
+    monkeypatch.setenv("specchat_top_p", "4")
+    with pytest.raises(InputError, match="^specchat_top_p: .*not '4'"):
+        load_settings({})
+    monkeypatch.delenv("specchat_top_p")
+    with pytest.raises(InputError, match="preset"):
+        load_settings({"preset": ""})
     monkeypatch.setenv("SPECCHAT_FAMILIES", "mine")
     with pytest.raises(InputError, match="^SPECCHAT_FAMILIES: .*valid dictionary, not 'mine'"):
         load_settings({})
@@ -105,6 +114,11 @@ def test_what_is_wrong_is_named_with_its_source(
     config.write_text("top_p = = 1")
     with pytest.raises(InputError, match="can't read the settings"):
         load_settings({})
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(config: Path) -> None:
+    config.write_text("top_k = 30", encoding="utf-8-sig")
+    assert load_settings({}).top_k == 30
 
 
 def test_a_folder_in_place_of_the_file(config: Path) -> None:

@@ -109,7 +109,14 @@ def large_logits(sharpness: float) -> Tensor:
 @pytest.mark.parametrize("sharpness", [6.0, 2.0, 0.5, 0.01], ids=str)
 @pytest.mark.parametrize(
     "top_k, top_p, min_p",
-    [(0, 0.9, 0.0), (0, 0.999, 0.0), (50, 0.8, 0.0), (0, 1e-6, 0.0), (300, 0.9, 0.01)],
+    [
+        (0, 0.9, 0.0),
+        (0, 0.999, 0.0),
+        (50, 0.8, 0.0),
+        (0, 1e-6, 0.0),
+        (0, 1e-46, 0.0),
+        (300, 0.9, 0.01),
+    ],
     ids=str,
 )
 def test_a_large_vocabulary_is_cut_at_the_same_place(
