@@ -12,6 +12,7 @@ import typer
 
 from app.cli.options import switch
 from app.cli.terminal import print_output, print_result, progress, say
+from app.text.repo_name import Repo
 from app.text.units import format_bytes
 from decoding.errors import InputError
 
@@ -125,8 +126,8 @@ def _format_models(found: dict[str, Any]) -> str:
     for family in found["families"]:
         lines += [f"{family['name']}: --family {family['name']}", *_rows(family)]
     for model in found["models"]:
-        lines += [f"{model['name']} ({format_bytes(model['size'])}): --target {model['source']}"]
-        lines += _rows(model)
+        size, source = format_bytes(model["size"]), _as_option(model["source"])
+        lines += [f"{model['name']} ({size}): --target {source}", *_rows(model, options=True)]
     for family in found["public"]:
         name, rest = family["name"], family["to_download"]
         get = f", {format_bytes(rest)} by specchat models --get {name}" if rest else ""
@@ -141,9 +142,19 @@ def _format_models(found: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _rows(family: dict[str, Any]) -> list[str]:
-    return [
-        f"  {'✓' if (source := part['source']) else '·'} {part['strategy']:<7} "
-        f"{source or part['advice']}"
-        for part in family["parts"]
-    ]
+def _rows(family: dict[str, Any], options: bool = False) -> list[str]:
+    """A row for each drafter; as `options`, where it is only used if it is asked for."""
+    rows = []
+    for part in family["parts"]:
+        role, source = part["strategy"], part["source"]
+        shown = f"--{role} {_as_option(source)}" if source and options else source
+        rows.append(f"  {'✓' if source else '·'} {role:<7} {shown or part['advice']}")
+    return rows
+
+
+def _as_option(source: str) -> str:
+    """A folder as it may be given: by its hub id, if that leads to it."""
+    from app.models.hub import cached_folder, hub_id
+
+    name = hub_id(source)
+    return name if name and cached_folder(Repo(name)) == Path(source) else source

@@ -243,7 +243,9 @@ def test_the_command_and_families_of_ones_own(
     text = specchat("models", str(DEMO / "draft")).stdout
     assert "mine: --family mine" in text and "· medusa  specchat heads convert medusa" in text
     size = (DEMO / "target" / "model.safetensors").stat().st_size
-    assert f"acme/big ({size / 2**20:.0f} MiB): --target " in text
+    assert f"acme/big ({size / 2**20:.0f} MiB): --target acme/big\n" in text
+    keep(hub, "acme/small", DEMO / "draft")
+    assert "\n  ✓ draft   --draft acme/small\n" in specchat("models").stdout
     run = ("run", "--prompt", "a", "--max-new-tokens", "2", "--threads", "1", "--json")
     done = json.loads(specchat(*run, "--family", "mine", "--strategies", "draft,medusa").stdout)
     assert done["target"] == str(DEMO / "target") and "families" not in done["settings"]
