@@ -228,8 +228,8 @@ class Target:
 
     @torch.inference_mode()
     def forward(self, cache: TreeCache, tree: DraftTree) -> ForwardOutput:
-        """Run the tree's nodes after the cache's rows. Their rows are written, but only
-        `cache.keep` commits them, also the root's."""
+        """Run the tree's nodes after the cache's rows. Their rows are written, but not committed,
+        also the root's."""
         if self.recurrent and not tree.is_chain:
             raise ValueError("recurrent layers can't verify a tree")
         if len(tree) > 1:
