@@ -215,7 +215,7 @@ class Decoder:
         # Of what the last round prepared, if anything: how long it took, then the pause since.
         *prepared, draft_seconds, verify_seconds = clock.parts()
         draft_seconds += sum(prepared[:1])
-        self._cache.length += len(result.path) + 1
+        self._cache.commit(len(result.path) + 1)
         choice = [result.tokens[node] for node in result.path] + [result.bonus]
         emitted = self._commit(choice, params)
         if self.drafter is not None:

@@ -322,10 +322,9 @@ class Eagle:
     ) -> Tensor:
         """Run nodes [n] through the head: its next hidden [n, H]. Their rows are added to the
         cache."""
-        end = self._cache.length + len(tokens)
-        self._cache.reserve(end)
+        self._cache.begin(len(tokens))
         hidden = self._forward(tokens, hidden, positions, mask, self._cache)
-        self._cache.length = end
+        self._cache.commit(len(tokens))
         return hidden
 
 
