@@ -32,10 +32,10 @@ from decoding.errors import InputError
 from decoding.model.clock import Clock, synchronize
 from decoding.model.forward import ForwardOutput
 from decoding.model.target import Target
-from decoding.params import Params
+from decoding.params import Params, SamplingParams
 from decoding.prefill import PrefilledPrompt, prefill, require_known_ids, require_room
-from decoding.round import Round
-from decoding.token_probs import with_probabilities
+from decoding.round import Round, TokenProbs
+from decoding.token_probs import score_first_token, with_probabilities
 from decoding.tokenizing.stopping import Stop
 from decoding.trees.draft import Draft, DraftTree
 from decoding.verification.acceptance import Acceptance, accept, accept_typical
@@ -68,6 +68,7 @@ class Decoder:
         self.generated: list[int] = []
         self.finished: FinishReason | None = None
         self.prompt: PrefilledPrompt | None = None
+        self._first: tuple[Tensor, SamplingParams] | None = None  # what the first token is from
         self.draft_prefill_seconds = 0.0
         self.record_probabilities = False
         self._auto = AutoGamma(verify_cost)
@@ -110,6 +111,7 @@ class Decoder:
         logits = self._penalties.apply(prompted.logits, params.sampling, prompt)
         first = int(next_tokens(logits, params.sampling, self._noise))
         self._require_token(first)
+        self._first = logits, params.sampling
         self._commit([first], params)
         return first
 
@@ -160,6 +162,7 @@ class Decoder:
         self._clock = Clock(self.target.device)
         self.finished = None
         self.generated = []
+        self._first = None
         try:
             prompted = prefill(
                 self.target,
@@ -244,6 +247,14 @@ class Decoder:
         if self.record_probabilities:
             record = with_probabilities(record, draft, logits, result.draws, params)
         return record
+
+    def first_token_probs(self) -> TokenProbs:
+        """Compute the probabilities at the first token. Raises RuntimeError before `start`, and
+        after `resume`, which does not choose it."""
+        if self._first is None:
+            raise RuntimeError("call `start` before `first_token_probs`")
+        logits, sampling = self._first
+        return score_first_token(logits, self.generated[0], sampling)
 
     @property
     def context_full(self) -> bool:
