@@ -101,13 +101,9 @@ class Decoder:
         prompt = list(map(int, prompt))  # also of a tensor
         if not prompt:
             raise InputError("the prompt is empty: give at least one token")
-        require_room(self.target.context, "the prompt", len(prompt))
-        require_known_ids(self.target.vocab_size, "the prompt", prompt)
-        self._stop = stop
-        self._noise.seed(seed)
+        prompted = self._begin("the prompt", prompt, (), stop, shared, cancelled)
         self._rounds = 0
-        prompted = self._prefill(prompt, shared, cancelled)
-        self._set_prompt_length(len(prompt))
+        self._noise.seed(seed)
         logits = self._penalties.apply(prompted.logits, params.sampling, prompt)
         first = int(next_tokens(logits, params.sampling, self._noise))
         self._require_token(first)
@@ -136,21 +132,32 @@ class Decoder:
         """
         if not generated:
             raise ValueError("an answer without a token is not resumed but started")
-        ids = [*prompt, *generated[:-1]]
         name = "the interrupted answer with its prompt"
-        require_room(self.target.context, name, len(ids))
-        require_known_ids(self.target.vocab_size, name, [*ids, generated[-1]])
-        self._stop = stop
-        self._noise.seed(seed, drawn)
+        self._begin(name, prompt, generated, stop, None, cancelled)
         self._rounds = rounds
-        self._prefill(ids, None, cancelled)
-        self._set_prompt_length(len(prompt))
+        self._noise.seed(seed, drawn)
+
+    def _begin(
+        self,
+        name: str,
+        prompt: Sequence[int],
+        generated: Sequence[int],
+        stop: Stop,
+        shared: PrefilledPrompt | None,
+        cancelled: Callable[[], bool],
+    ) -> PrefilledPrompt:
+        """Prefill all but the last token of `prompt` and `generated`, or all of a prompt alone.
+        `name` is what messages of errors call them."""
+        ids = [*prompt, *generated[:-1]]
+        require_room(self.target.context, name, len(ids))
+        require_known_ids(self.target.vocab_size, name, [*ids, *generated[-1:]])
+        self._stop = stop
+        prompted = self._prefill(ids, shared, cancelled)
+        self._prompt_length = len(prompt)
+        self._penalties = Penalties(len(prompt), self.target.device)
         self.generated = list(generated)
         self._ids += generated[-1:]
-
-    def _set_prompt_length(self, length: int) -> None:
-        self._prompt_length = length
-        self._penalties = Penalties(length, self.target.device)
+        return prompted
 
     def _prefill(
         self,
