@@ -57,9 +57,7 @@ class EagleTree:
     choices: Choices = ()
 
 
-def default_tree(
-    named: EagleSettings, device: torch.device, verify_cost: Cost | None = None
-) -> EagleTree:
+def default_tree(named: EagleSettings, device: torch.device, verify_cost: Cost | None) -> EagleTree:
     """Choose the tree to draft where no other is asked for: the one that the checkpoint names
     (`named`); else EAGLE-2's on CUDA where `verify_cost`, if known, says that it is cheap to
     verify; else one as large as pays, or a small one if `verify_cost` is None."""
