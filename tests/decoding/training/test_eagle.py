@@ -32,8 +32,8 @@ from decoding.training.eagle_attach import (
     attach_eagle,
     default_aux_layers,
     frequent_tokens,
-    with_draft_vocabulary,
 )
+from decoding.training.eagle_convert import with_draft_vocabulary
 from decoding.training.eagle_model import EagleTrainingModel, Supervision
 from decoding.training.eagle_unroll import unroll
 from decoding.training.evaluate import Answer, answer_prompts, stats_of
