@@ -32,10 +32,10 @@ from decoding.errors import InputError
 from decoding.model.clock import Clock, synchronize
 from decoding.model.forward import ForwardOutput
 from decoding.model.target import Target
-from decoding.params import Params
+from decoding.params import Params, SamplingParams
 from decoding.prefill import PrefilledPrompt, prefill, require_known_ids, require_room
-from decoding.round import Round
-from decoding.token_probs import with_probabilities
+from decoding.round import Round, TokenProbs
+from decoding.token_probs import score_first_token, with_probabilities
 from decoding.tokenizing.stopping import Stop
 from decoding.trees.draft import Draft, DraftTree
 from decoding.verification.acceptance import Acceptance, accept, accept_typical
@@ -68,6 +68,7 @@ class Decoder:
         self.generated: list[int] = []
         self.finished: FinishReason | None = None
         self.prompt: PrefilledPrompt | None = None
+        self._first: tuple[Tensor, SamplingParams] | None = None  # what the first token is from
         self.draft_prefill_seconds = 0.0
         self.record_probabilities = False
         self._auto = AutoGamma(verify_cost)
@@ -100,16 +101,13 @@ class Decoder:
         prompt = list(map(int, prompt))  # also of a tensor
         if not prompt:
             raise InputError("the prompt is empty: give at least one token")
-        require_room(self.target.context, "the prompt", len(prompt))
-        require_known_ids(self.target.vocab_size, "the prompt", prompt)
-        self._stop = stop
-        self._noise.seed(seed)
+        prompted = self._begin("the prompt", prompt, (), stop, shared, cancelled)
         self._rounds = 0
-        prompted = self._prefill(prompt, shared, cancelled)
-        self._set_prompt_length(len(prompt))
+        self._noise.seed(seed)
         logits = self._penalties.apply(prompted.logits, params.sampling, prompt)
         first = int(next_tokens(logits, params.sampling, self._noise))
         self._require_token(first)
+        self._first = logits, params.sampling
         self._commit([first], params)
         return first
 
@@ -134,21 +132,32 @@ class Decoder:
         """
         if not generated:
             raise ValueError("an answer without a token is not resumed but started")
-        ids = [*prompt, *generated[:-1]]
         name = "the interrupted answer with its prompt"
-        require_room(self.target.context, name, len(ids))
-        require_known_ids(self.target.vocab_size, name, [*ids, generated[-1]])
-        self._stop = stop
-        self._noise.seed(seed, drawn)
+        self._begin(name, prompt, generated, stop, None, cancelled)
         self._rounds = rounds
-        self._prefill(ids, None, cancelled)
-        self._set_prompt_length(len(prompt))
+        self._noise.seed(seed, drawn)
+
+    def _begin(
+        self,
+        name: str,
+        prompt: Sequence[int],
+        generated: Sequence[int],
+        stop: Stop,
+        shared: PrefilledPrompt | None,
+        cancelled: Callable[[], bool],
+    ) -> PrefilledPrompt:
+        """Prefill all but the last token of `prompt` and `generated`, or all of a prompt alone.
+        `name` is what messages of errors call them."""
+        ids = [*prompt, *generated[:-1]]
+        require_room(self.target.context, name, len(ids))
+        require_known_ids(self.target.vocab_size, name, [*ids, *generated[-1:]])
+        self._stop = stop
+        prompted = self._prefill(ids, shared, cancelled)
+        self._prompt_length = len(prompt)
+        self._penalties = Penalties(len(prompt), self.target.device)
         self.generated = list(generated)
         self._ids += generated[-1:]
-
-    def _set_prompt_length(self, length: int) -> None:
-        self._prompt_length = length
-        self._penalties = Penalties(length, self.target.device)
+        return prompted
 
     def _prefill(
         self,
@@ -160,6 +169,7 @@ class Decoder:
         self._clock = Clock(self.target.device)
         self.finished = None
         self.generated = []
+        self._first = None
         try:
             prompted = prefill(
                 self.target,
@@ -216,7 +226,7 @@ class Decoder:
         # Of what the last round prepared, if anything: how long it took, then the pause since.
         *prepared, draft_seconds, verify_seconds = clock.parts()
         draft_seconds += sum(prepared[:1])
-        self._cache.length += len(result.path) + 1
+        self._cache.commit(len(result.path) + 1)
         choice = [result.tokens[node] for node in result.path] + [result.bonus]
         emitted = self._commit(choice, params)
         if self.drafter is not None:
@@ -245,6 +255,14 @@ class Decoder:
         if self.record_probabilities:
             record = with_probabilities(record, draft, logits, result.draws, params)
         return record
+
+    def first_token_probs(self) -> TokenProbs:
+        """Compute the probabilities at the first token. Raises RuntimeError before `start`, and
+        after `resume`, which does not choose it."""
+        if self._first is None:
+            raise RuntimeError("call `start` before `first_token_probs`")
+        logits, sampling = self._first
+        return score_first_token(logits, self.generated[0], sampling)
 
     @property
     def context_full(self) -> bool:

@@ -99,9 +99,8 @@ def score_answer(
 ) -> tuple[TokenProbs, list[Round]]:
     """Compute the probabilities of a finished answer: at its `first` token, chosen with
     `first_sampling`, and in those of its `rounds` that have none. `params` are the settings of each
-    round. The trees of many rounds are
-    scored in one pass, as branches of the chain that they committed. Raises InterruptedError when
-    `cancelled()` between two passes."""
+    round. The trees of many rounds are scored in one pass, as branches of the chain that they
+    committed. Raises InterruptedError when `cancelled()` between two passes."""
     cache = target.new_cache()
     logits = target.prefill(cache, prompt, cancelled).logits
     penalties = Penalties(len(prompt), target.device)

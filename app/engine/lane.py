@@ -25,9 +25,8 @@ from decoding.params import Params, with_settings
 from decoding.prefill import PrefilledPrompt
 from decoding.round import Round, TokenProbs
 from decoding.stats import Stats
-from decoding.token_probs import score_answer, score_first_token
+from decoding.token_probs import score_answer
 from decoding.tokenizing.stopping import Stop
-from decoding.verification.penalties import Penalties
 
 # Note on lanes whose model has recurrent layers.
 RECURRENT = (
@@ -204,11 +203,8 @@ class Lane:
         self.ttft_seconds = time.perf_counter() - begun
         if self.prompt.copied:
             self.ttft_seconds += self.prompt.seconds
-        self.probs = None
-        if self._decoder.record_probabilities:
-            penalties = Penalties(len(prompt_ids), self.prompt.logits.device)
-            logits = penalties.apply(self.prompt.logits, params.sampling, prompt_ids)
-            self.probs = score_first_token(logits, first, params.sampling)
+        recorded = self._decoder.record_probabilities
+        self.probs = self._decoder.first_token_probs() if recorded else None
         self.ids = self._decoder.generated
         event = self._tokens.first(first)
         return self._tokens.close([event], self.text)[0] if self.finished else event

@@ -77,7 +77,7 @@ class DraftModel:
         for level in range(gamma):
             if level:
                 step = self.model.forward(self._cache, DraftTree(chain(0), tokens[-1]))
-                self._cache.length += 1
+                self._cache.commit(1)
                 logits = step.logits
             logits = self._for_target(logits)
             if sampling.penalizes:

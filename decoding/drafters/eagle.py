@@ -57,9 +57,7 @@ class EagleTree:
     choices: Choices = ()
 
 
-def default_tree(
-    named: EagleSettings, device: torch.device, verify_cost: Cost | None = None
-) -> EagleTree:
+def default_tree(named: EagleSettings, device: torch.device, verify_cost: Cost | None) -> EagleTree:
     """Choose the tree to draft where no other is asked for: the one that the checkpoint names
     (`named`); else EAGLE-2's on CUDA where `verify_cost`, if known, says that it is cheap to
     verify; else one as large as pays, or a small one if `verify_cost` is None."""
@@ -323,10 +321,9 @@ class Eagle:
     ) -> Tensor:
         """Run nodes [n] through the head: its next hidden [n, H]. Their rows are added to the
         cache."""
-        end = self._cache.length + len(tokens)
-        self._cache.reserve(end)
+        self._cache.begin(len(tokens))
         hidden = self._forward(tokens, hidden, positions, mask, self._cache)
-        self._cache.length = end
+        self._cache.commit(len(tokens))
         return hidden
 
 

@@ -1,7 +1,7 @@
 """Suffix decoding: drafts the most frequent continuation of the newest tokens, without a model.
 
 SuffixDecoding, Oliaro et al. 2024 (2411.04975), in its linear variant, with a tree for each
-conversation: over the prompt and all answers so far. The defaults are vLLM's.
+conversation: over the prompt and all answers so far. The settings are vLLM's.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from decoding.model.prefix import common_prefix_length
 from decoding.trees.draft import Draft, DraftTree
 
 MAX_TOKENS = 8192  # in the tree, each in up to `max_depth` paths
+MIN_PROBABILITY = 0.1  # of a drafted path
 
 
 class Node:
@@ -44,25 +45,17 @@ class Node:
 
 class Suffix:
     """Drafts a chain after the suffix (up to `max_depth` tokens) with the longest expected
-    acceptance: up to `max_spec_factor` times the suffix's length, while the path's estimated
-    probability is at least `min_probability`."""
+    acceptance: at most as many tokens as the suffix has, while the path's estimated probability is
+    at least `MIN_PROBABILITY`."""
 
     needs: Needs = "none"
     default_gamma = 12
     note: str | None = None
     cache_bytes = 0
 
-    def __init__(
-        self,
-        device: torch.device,
-        max_depth: int = 24,
-        max_spec_factor: float = 1.0,
-        min_probability: float = 0.1,
-    ) -> None:
+    def __init__(self, device: torch.device, max_depth: int = 24) -> None:
         self._device = device
         self._max_depth = max_depth
-        self._max_spec_factor = max_spec_factor
-        self._min_probability = min_probability
         self._prompt_length = 0
         self._ids: list[int] = []
         self._suffixes: list[Node] = []  # [n - 1]: the node of the newest n tokens
@@ -98,9 +91,9 @@ class Suffix:
         for length in range(len(self._suffixes), 0, -1):
             path: list[int] = []
             node, probability, score = self._suffixes[length - 1], 1.0, 0.0
-            while len(path) < min(gamma, self._max_spec_factor * length) and node.best is not None:
+            while len(path) < min(gamma, length) and node.best is not None:
                 probability *= node.best.count / node.followed
-                if probability < self._min_probability:
+                if probability < MIN_PROBABILITY:
                     break
                 node = node.best
                 path.append(node.token)

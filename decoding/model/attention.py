@@ -144,7 +144,7 @@ def _unfold(out: Tensor, rows: int) -> Tensor:
     return out.reshape(sequences, -1, rows, dim).transpose(1, 2).contiguous()
 
 
-def additive_mask(past: int, tree_mask: Tensor, dtype: torch.dtype, group_size: int = 1) -> Tensor:
+def additive_mask(past: int, tree_mask: Tensor, dtype: torch.dtype, group_size: int) -> Tensor:
     """Make an additive mask [1, 1, group_size * n, past + m], head of a group slowest: rows see the
     whole prefix, and the columns after it where `tree_mask`, bool [n, m], is true.
 

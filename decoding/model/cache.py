@@ -189,7 +189,7 @@ class TreeCache(Cache):
         quantizer: KVQuantizer | None = None,
     ) -> None:
         super().__init__(layers=[])
-        self.length = 0  # committed rows; later ones belong to the current pass
+        self._length = 0
         self.prompt_ids: tuple[int, ...] = ()  # a prompt whose rows are all here, the first ones
         self.capacity = 0
         self._dtype = dtype
@@ -209,6 +209,11 @@ class TreeCache(Cache):
         # With a quantizer every group is followed by its scales, as a store of one column.
         self._scales: dict[int, Tensor] = {}
         self.reserve(capacity)
+
+    @property
+    def length(self) -> int:
+        """The number of committed rows; later ones belong to the current pass."""
+        return self._length
 
     def reserve(self, rows: int) -> None:
         """Make room for `rows` rows in all. Capacity doubles, so growing costs O(1) copies per row,
@@ -304,20 +309,22 @@ class TreeCache(Cache):
             index = rows.to(store.device, non_blocking=True) + start
             store[..., start : start + len(rows), :] = store.index_select(-2, index)
 
-    def keep(self, rows: Sequence[int]) -> None:
-        """Commit these rows of the last pass, in this order; drop the others.
+    def commit(self, rows: int) -> None:
+        """Commit the first `rows` rows of the last pass; drop the others."""
+        self._length += rows
 
-        A chain's accepted rows are already in place, so that only the length changes.
-        """
+    def keep(self, rows: Sequence[int]) -> None:
+        """Commit these rows of the last pass, in this order; drop the others. The first ones are
+        already in place."""
         if self._stores and list(rows) != list(range(len(rows))):
             self.gather(upload(rows, self._stores[0].device))
-        self.length += len(rows)
+        self.commit(len(rows))
 
     def truncate(self, length: int) -> None:
         """Drop the rows from `length` on; `self.length` is the number that are left."""
-        if not 0 <= length <= self.length:
-            raise ValueError(f"cannot truncate {self.length} rows to {length}")
-        self.length = length
+        if not 0 <= length <= self._length:
+            raise ValueError(f"cannot truncate {self._length} rows to {length}")
+        self._length = length
         if length < len(self.prompt_ids):
             self.prompt_ids = ()
 
@@ -333,7 +340,7 @@ class TreeCache(Cache):
             self.reserve(end)
             for mine, theirs in zip(self._stores, source._stores, strict=True):
                 mine[..., start:end, :] = theirs[..., start:end, :]
-            self.length = end
+            self._length = end
 
     # The interface for transformers' models
 

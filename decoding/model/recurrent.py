@@ -110,7 +110,7 @@ class RecurrentCache(TreeCache):
         super().truncate(length)
         known = self._at if self._checkpoint is None else self._checkpoint.length
         if length < known:
-            self.length = 0
+            self._length = 0
 
     def states(self) -> list[Tensor]:
         self._move_states()

@@ -66,11 +66,11 @@ def _compare(target: Target) -> None:
 
     at_once, one_by_one = target.new_cache(), target.new_cache()
     rows = _run(target, at_once, prompt)
-    at_once.keep(range(_PROMPT))
+    at_once.commit(_PROMPT)
     singles = []
     for token in prompt[:-1]:
         singles.append(_run(target, one_by_one, [token]))
-        one_by_one.keep([0])
+        one_by_one.commit(1)
     chained = _run(target, one_by_one, [*prompt[-1:], *path, *last])
     if not torch.cat([rows, chained]).max(-1).values.isfinite().all():
         raise InputError(
@@ -99,7 +99,7 @@ def _compare_window(target: Target) -> None:
     try:
         cache = target.new_cache()
         rows = _run(target, cache, prompt)
-        cache.keep(range(len(prompt)))
+        cache.commit(len(prompt))
         found = torch.cat([rows, _run(target, cache, [last])])
     finally:
         target.window = window

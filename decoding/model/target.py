@@ -214,7 +214,7 @@ class Target:
                 raise InterruptedError
             part = DraftTree.of_chain(ids[rows], self.device)
             chunk = self._run(cache, part, last_only=True)
-            cache.length += len(part)
+            cache.commit(len(part))
             chunks = [*chunks, chunk] if keep_features else [chunk]
         last = chunks[-1]
         if len(chunks) == 1:
@@ -228,8 +228,8 @@ class Target:
 
     @torch.inference_mode()
     def forward(self, cache: TreeCache, tree: DraftTree) -> ForwardOutput:
-        """Run the tree's nodes after the cache's rows. Their rows are written, but only
-        `cache.keep` commits them, also the root's."""
+        """Run the tree's nodes after the cache's rows. Their rows are written, but not committed,
+        also the root's."""
         if self.recurrent and not tree.is_chain:
             raise ValueError("recurrent layers can't verify a tree")
         if len(tree) > 1:
@@ -267,7 +267,7 @@ class Target:
             cache = self.new_cache(16)
             passes = [self._run(cache, DraftTree(chain(len(prompt) - 1), prompt)).logits]
             for tokens in (prompt.repeat(2), prompt.flip(0).repeat(2)):
-                cache.length += len(prompt)
+                cache.commit(len(prompt))
                 passes.append(self._run(cache, DraftTree(shape, tokens[: len(shape)])).logits)
             logits.append(torch.cat(passes).float())
         self._forward = mine

@@ -20,7 +20,7 @@ _LISTED = ("moe_layers", "mlp_only_layers", "attn_layer_indices")
 
 
 def attach_draft(
-    target: PreTrainedModel, layers: int = 2, *, width: int | None = None, mlp: int | None = None
+    target: PreTrainedModel, layers: int, *, width: int | None = None, mlp: int | None = None
 ) -> PreTrainedModel:
     """Return a float32 model of the target's class (of a multimodal one, of its text model's) and
     vocabulary with `layers` of its layers, evenly spaced from the first to the last. If `width` (of

@@ -1,11 +1,10 @@
-"""Makes untrained EAGLE heads for a target of any architecture, and changes trained ones."""
+"""Makes untrained EAGLE heads for a target of any architecture."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import torch
@@ -13,7 +12,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from decoding.checkpoints.dialects import EagleVersion
-from decoding.checkpoints.eagle import EagleConfig, EagleWeights, draft_tokens, offsets_to
+from decoding.checkpoints.eagle import EagleConfig, EagleWeights, offsets_to
 from decoding.errors import InputError, ParameterError
 from decoding.model.architecture import decoder_of, layers_of
 from decoding.model.llama_shaped import NORM_OFFSETS
@@ -79,20 +78,15 @@ def attach_eagle(
     target's lm_head and final norm, and its layers as the last ones of a Llama-shaped target.
     Raises InputError if the target has no such layers.
     """
-    base: Any = target.config.get_text_config(decoder=True)
+    eagle3 = version == "eagle3"
     lm_head = scaled_lm_head(target)
     vocab, hidden = lm_head.shape
-    read = hidden if version == "eagle1" else int(base.hidden_size)
+    base: Any = target.config.get_text_config(decoder=True)
     heads = int(getattr(base, "num_attention_heads", None) or max(hidden // _HEAD_DIM, 1))
     intermediate = mlp or getattr(base, "intermediate_size", None)
-    layers = int(base.num_hidden_layers)
-    chosen: tuple[int, ...] = ()
-    if version == "eagle3":
-        chosen = (
-            default_aux_layers(layers) if aux_layers is None else tuple(sorted(set(aux_layers)))
-        )
-        _require_layers(chosen, target)
-    if draft_vocab is not None and version == "eagle1":
+    read = int(base.hidden_size) if eagle3 else hidden
+    chosen = _layers_to_read(target, aux_layers) if eagle3 else ()
+    if draft_vocab is not None and not eagle3:
         raise InputError("EAGLE-1 asks the target's own lm_head: it has no draft vocabulary")
     if width is not None and (width > hidden or width % heads):
         raise ParameterError(
@@ -116,28 +110,61 @@ def attach_eagle(
         rope={"rope_type": "default", "rope_theta": _rope_theta(base)},
         norm_eps=float(getattr(base, "rms_norm_eps", None) or 1e-6),
         max_positions=int(getattr(base, "max_position_embeddings", 2048)),
-        fc=version == "eagle1" or len(chosen) * read != (width or hidden),
-        fc_bias=version == "eagle1" and fc_bias,
+        fc=not eagle3 or len(chosen) * read != (width or hidden),
+        fc_bias=not eagle3 and fc_bias,
     )
-    scale, through = _final_scale(target, hidden), _to_features(target, read, hidden)
-    if config.hidden < hidden:
-        table: Any = target.get_input_embeddings().weight
-        embedding: Tensor = table.detach().float().cpu()[:vocab]
-        narrower = _principal(lm_head * scale, config.hidden)
-        lm_head, through = lm_head * scale @ narrower, narrower.T @ through
+    tensors = _untrained(config, target, lm_head, draft_vocab, seed)
+    return EagleWeights("untrained", config, tensors)
+
+
+def _layers_to_read(target: PreTrainedModel, aux_layers: Sequence[int] | None) -> tuple[int, ...]:
+    """The layers whose inputs an EAGLE-3 head reads, in order."""
+    if aux_layers is None:
+        layers = int(target.config.get_text_config(decoder=True).num_hidden_layers)
+        return default_aux_layers(layers)
+    chosen = tuple(sorted(set(aux_layers)))
+    require_layers(chosen, target)
+    return chosen
+
+
+def require_layers(chosen: Sequence[int], target: PreTrainedModel) -> None:
+    """Raise InputError for aux layers that the target lacks, or none at all."""
+    layers = int(target.config.get_text_config(decoder=True).num_hidden_layers)
+    if not chosen or not all(0 <= layer < layers for layer in chosen):
+        raise InputError(f"aux layers {list(chosen)}: the target has layers 0 to {layers - 1}")
+
+
+def _untrained(
+    config: EagleConfig,
+    target: PreTrainedModel,
+    lm_head: Tensor,
+    draft_vocab: Tensor | None,
+    seed: int,
+) -> dict[str, Tensor]:
+    """The weights of an untrained head. `lm_head` [V, H]: the target's, with its final scale."""
+    hidden = lm_head.shape[1]
+    narrow = config.hidden < hidden
+    scale = _final_scale(target, hidden)
+    through = _to_features(target, config.target_hidden, hidden)
+    if narrow:
+        directions = _principal(lm_head * scale, config.hidden)
+        lm_head, through = lm_head * scale @ directions, directions.T @ through
         # The norm divides by the length over the root of the width.
         scale = torch.full((config.hidden,), math.sqrt(hidden / config.hidden))
     tensors = _fresh(config, seed, through)
-    if version == "eagle3" and config.hidden == hidden:
+    if config.version == "eagle1":
+        return tensors
+    if not narrow:
         _begin_as_last_layers(tensors, config, target)
-    if version == "eagle3":
-        tensors["lm_head.weight"] = lm_head if draft_vocab is None else lm_head[draft_vocab]
-        tensors["norm.weight"] = scale
-        if config.hidden < hidden:
-            tensors["embed_tokens.weight"] = embedding @ _principal(embedding, config.hidden)
-        if draft_vocab is not None:
-            tensors["d2t"] = offsets_to(draft_vocab.cpu())
-    return EagleWeights("untrained", config, tensors)
+    tensors["lm_head.weight"] = lm_head if draft_vocab is None else lm_head[draft_vocab]
+    tensors["norm.weight"] = scale
+    if narrow:
+        table: Any = target.get_input_embeddings().weight
+        embedding: Tensor = table.detach().float().cpu()[: config.vocab]
+        tensors["embed_tokens.weight"] = embedding @ _principal(embedding, config.hidden)
+    if draft_vocab is not None:
+        tensors["d2t"] = offsets_to(draft_vocab.cpu())
+    return tensors
 
 
 def _begin_as_last_layers(
@@ -171,103 +198,6 @@ def _begin_as_last_layers(
             own, weight = tensors[prefix + name], theirs.get(name)
             if weight is not None and len(weight) == len(own):  # neither fused nor packed
                 own[:, -weight.shape[1] :] = weight
-
-
-def with_draft_vocabulary(
-    weights: EagleWeights, target: PreTrainedModel, draft_vocab: Tensor | None
-) -> EagleWeights:
-    """Give an EAGLE-3 head the target's ids `draft_vocab` int64 [n] (None: all).
-
-    Its lm_head keeps the rows of tokens that it knows. New rows are the target's; for a head of
-    another width these go through the linear map that fits the known rows best. Raises InputError
-    for EAGLE-1.
-    """
-    config, tensors = weights.config, dict(weights.tensors)
-    if config.version == "eagle1":
-        raise InputError("EAGLE-1 asks the target's own lm_head: it has no draft vocabulary")
-    lm_head = tensors["lm_head.weight"]
-    rows = _completed(lm_head, known_tokens(weights), scaled_lm_head(target))
-    tensors.pop("d2t", None)
-    if draft_vocab is not None:
-        rows = rows[draft_vocab]
-        tensors["d2t"] = offsets_to(draft_vocab)
-    tensors["lm_head.weight"] = rows.to(lm_head.dtype)
-    return replace(weights, config=replace(config, draft_vocab=len(rows)), tensors=tensors)
-
-
-def with_vocabulary(weights: EagleWeights, target: PreTrainedModel) -> EagleWeights:
-    """Fit a head to a target with fewer or more tokens than it was made for; the ids that both have
-    must be of the same tokens. Rows beyond the target's are cut, and those that are missing, in an
-    embedding of its own and in an lm_head of all tokens, become as in `with_draft_vocabulary`."""
-    config, tensors = weights.config, dict(weights.tensors)
-    lm_head = scaled_lm_head(target)
-    vocab = len(lm_head)
-    if (own := tensors.get("embed_tokens.weight")) is not None:
-        table: Any = target.get_input_embeddings().weight
-        known = torch.arange(min(len(own), vocab))
-        rows = _completed(own[known], known, table.detach().float().cpu()[:vocab])
-        tensors["embed_tokens.weight"] = rows.to(own.dtype)
-    draft_vocab = vocab
-    if config.version == "eagle3":
-        known = known_tokens(weights)
-        inside, own = known < vocab, tensors["lm_head.weight"]
-        rows, known = own[inside], known[inside]
-        if "d2t" in tensors:
-            tensors["d2t"] = offsets_to(known)
-        else:
-            rows = _completed(rows, known, lm_head).to(own.dtype)
-        tensors["lm_head.weight"], draft_vocab = rows, len(rows)
-    return replace(
-        weights, config=replace(config, vocab=vocab, draft_vocab=draft_vocab), tensors=tensors
-    )
-
-
-def known_tokens(weights: EagleWeights) -> Tensor:
-    """Return the target's id of each row of an EAGLE-3 head's lm_head, int64 [rows]."""
-    d2t = weights.tensors.get("d2t")
-    return torch.arange(weights.config.draft_vocab) if d2t is None else draft_tokens(d2t)
-
-
-def with_aux_layers(
-    weights: EagleWeights, target: PreTrainedModel, aux_layers: Sequence[int]
-) -> EagleWeights:
-    """Let an EAGLE-3 head read the inputs of other layers, as many as before: its fc keeps its
-    weights. Raises InputError."""
-    before, chosen = weights.config.aux_layers, tuple(sorted(set(aux_layers)))
-    _require_layers(chosen, target)
-    if len(chosen) != len(before):
-        raise InputError(
-            f"aux layers {list(chosen)}: the head reads layers {list(before)}, give as many"
-        )
-    return replace(weights, config=replace(weights.config, aux_layers=chosen))
-
-
-def _require_layers(chosen: Sequence[int], target: PreTrainedModel) -> None:
-    layers = int(target.config.get_text_config(decoder=True).num_hidden_layers)
-    if not chosen or not all(0 <= layer < layers for layer in chosen):
-        raise InputError(f"aux layers {list(chosen)}: the target has layers 0 to {layers - 1}")
-
-
-def without_fc_bias(weights: EagleWeights) -> EagleWeights:
-    """Leave out the bias in an EAGLE-1 head's fc."""
-    tensors = {name: tensor for name, tensor in weights.tensors.items() if name != "fc.bias"}
-    return replace(weights, config=replace(weights.config, fc_bias=False), tensors=tensors)
-
-
-def _completed(own: Tensor, known: Tensor, rows: Tensor) -> Tensor:
-    """The target's `rows` [V, H], through the linear map that fits best if a head has another
-    width, with the head's `own` [n, h] in the places `known`: float32 [V, h]."""
-    own = own.float()
-    rows = rows.clone() if rows.shape[1] == own.shape[1] else rows @ _best_map(rows[known], own)
-    rows[known] = own
-    return rows
-
-
-def _best_map(rows: Tensor, others: Tensor) -> Tensor:
-    """The least-squares solution [H, h] of rows [n, H] @ map = others [n, h], the smallest one if
-    there are several."""
-    inverse: Tensor = torch.linalg.pinv(rows.T @ rows, hermitian=True)
-    return inverse @ (rows.T @ others)
 
 
 def _principal(rows: Tensor, count: int) -> Tensor:

@@ -18,16 +18,18 @@ from torch.optim import Optimizer
 from decoding.training.precision import has_fast_bfloat16
 from decoding.training.sharding import full_tensor, shard_like
 
+MOMENTUM = 0.95
+STEPS = 5  # of Newton-Schulz
 _A, _B, _C = 3.4445, -4.7750, 2.0315  # Jordan's quintic: singular values end in about [0.7, 1.2]
 
 
-def orthogonalize(matrices: Tensor, steps: int = 5) -> Tensor:
+def orthogonalize(matrices: Tensor) -> Tensor:
     """[n, rows, columns] -> the nearest semi-orthogonal matrices, roughly, by Newton-Schulz."""
     dtype = torch.bfloat16 if has_fast_bfloat16(matrices.device) else torch.float32
     tall = matrices.shape[-2] > matrices.shape[-1]
     x = (matrices.mT if tall else matrices).to(dtype).contiguous()
     x = x / x.norm(dim=(-2, -1), keepdim=True).clamp(min=1e-7)
-    for _ in range(steps):
+    for _ in range(STEPS):
         gram = x @ x.mT
         x = torch.baddbmm(x, torch.baddbmm(gram, gram, gram, beta=_B, alpha=_C), x, beta=_A)
     return (x.mT if tall else x).to(matrices.dtype)
@@ -62,13 +64,12 @@ class Muon(Optimizer):
         matrices: Sequence[nn.Parameter],
         lr: float,
         weight_decay: float = 0.0,
-        momentum: float = 0.95,
         together: bool = False,
         fused: Mapping[Tensor, Sequence[int]] | None = None,
     ) -> None:
         self._fused = fused or {}
         self._orthogonalize = orthogonalize_together if together else orthogonalize
-        super().__init__(matrices, {"lr": lr, "weight_decay": weight_decay, "momentum": momentum})
+        super().__init__(matrices, {"lr": lr, "weight_decay": weight_decay})
 
     @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> None:  # type: ignore[override]
@@ -79,7 +80,7 @@ class Muon(Optimizer):
                     rows, columns = parameter.shape[-2:]
                     by_form[*self._fused.get(parameter, [rows]), columns].append(parameter)
             for (*sizes, columns), parameters in by_form.items():
-                nesterov = (full_tensor(self._nesterov(p, group)) for p in parameters)
+                nesterov = (full_tensor(self._nesterov(p)) for p in parameters)
                 momenta = [momentum.reshape(-1, sum(sizes), columns) for momentum in nesterov]
                 parts = [
                     self._orthogonalize(part) * max(part.shape[1:]) ** 0.5
@@ -91,11 +92,11 @@ class Muon(Optimizer):
                     update = shard_like(update.view(parameter.shape), parameter)
                     parameter.add_(update, alpha=-0.2 * group["lr"])
 
-    def _nesterov(self, parameter: nn.Parameter, group: dict[str, Any]) -> Tensor:
+    def _nesterov(self, parameter: nn.Parameter) -> Tensor:
         assert parameter.grad is not None
         state = self.state[parameter]
         if "momentum_buffer" not in state:
             state["momentum_buffer"] = torch.zeros_like(parameter)
         momentum: Tensor = state["momentum_buffer"]
-        momentum.lerp_(parameter.grad, 1 - group["momentum"])
-        return parameter.grad.lerp(momentum, group["momentum"])
+        momentum.lerp_(parameter.grad, 1 - MOMENTUM)
+        return parameter.grad.lerp(momentum, MOMENTUM)

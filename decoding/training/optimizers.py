@@ -12,6 +12,8 @@ from torch.optim import AdamW, Optimizer
 
 from decoding.training.muon import Muon
 
+BETAS = (0.9, 0.95)  # of AdamW beside Muon
+
 
 class MuonAndAdamW(Optimizer):
     """`matrices` by Muon at `muon_lr`, see there for `fused` ones; `others` by AdamW at `lr`."""
@@ -23,11 +25,10 @@ class MuonAndAdamW(Optimizer):
         muon_lr: float,
         lr: float,
         fused: Mapping[Tensor, Sequence[int]] | None = None,
-        betas: tuple[float, float] = (0.9, 0.95),
     ) -> None:
         self._parts: tuple[Optimizer, ...] = (
             Muon(matrices, muon_lr, fused=fused),
-            AdamW(others, lr=lr, betas=betas, weight_decay=0.0),
+            AdamW(others, lr=lr, betas=BETAS, weight_decay=0.0),
         )
         super().__init__([group for part in self._parts for group in part.param_groups], {})
         self._share_state()

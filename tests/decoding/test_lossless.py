@@ -10,7 +10,7 @@ from itertools import product
 
 import pytest
 import torch
-from transformers import LlamaConfig, LlamaForCausalLM
+from transformers import LlamaForCausalLM
 
 from decoding.decoder import Decoder
 from decoding.drafters.base import Drafter
@@ -20,6 +20,7 @@ from decoding.model.target import Target
 from decoding.params import Gamma, Params, SamplingParams
 from decoding.prefill import PrefilledPrompt
 from tests.support.chi_square import assert_drawn_from
+from tests.support.families import sure_llama
 from tests.support.paper_target import PaperTarget, warped
 from tests.support.random_trees import RandomTrees
 
@@ -113,22 +114,10 @@ def test_the_joint_of_the_first_tokens_is_the_targets(case: str) -> None:
 
 @cache
 def tiny(seed: int) -> LlamaForCausalLM:
-    torch.manual_seed(seed)
-    config = LlamaConfig(
-        vocab_size=VOCAB,
-        hidden_size=16,
-        intermediate_size=16,
-        num_hidden_layers=1,
+    return sure_llama(
+        seed, 0.4, vocab_size=VOCAB, hidden_size=16, intermediate_size=16, num_hidden_layers=1,
         num_attention_heads=2,
-        max_position_embeddings=64,
-    )
-    model = LlamaForCausalLM(config)
-    model.eval()
-    with torch.no_grad():
-        for weight in model.parameters():
-            if weight.ndim > 1:
-                weight.normal_(0.0, 0.4)
-    return model
+    )  # fmt: skip
 
 
 @pytest.mark.slow

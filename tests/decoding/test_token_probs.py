@@ -201,6 +201,7 @@ def test_an_answer_that_nobody_watched_is_measured_afterwards(
     penalties = Penalties(len(PROMPT), unseen.prompt.logits.device)
     logits = penalties.apply(unseen.prompt.logits, sampling, PROMPT)
     assert close(probs, score_first_token(logits, first, sampling))
+    assert close(probs, unseen.first_token_probs())
     for found, expected in zip(measured, watched_rounds, strict=True):
         for field in WATCHED_ONLY:
             assert close(getattr(found, field), getattr(expected, field)), field
@@ -229,6 +230,21 @@ def test_rounds_that_were_watched_are_not_measured_again() -> None:
     )
     assert measured[2:] == rounds[2:] and measured[2].q
     assert all(record.entropies and not record.q for record in measured[:2])
+
+
+def test_the_first_token_has_probabilities_where_it_was_chosen() -> None:
+    decoder, params = Decoder(Target(build("llama"))), Params(max_new_tokens=4)
+    with pytest.raises(RuntimeError, match="call `start`"):
+        decoder.first_token_probs()
+    first = decoder.start(PROMPT, params, seed=0)
+    before = decoder.first_token_probs()
+    assert before.top[0][0] == first and before.own_p[1] == 1.0
+    while not decoder.finished:
+        decoder.step(params)
+    assert decoder.first_token_probs() == before
+    decoder.resume(PROMPT, [first], rounds=0, seed=0)
+    with pytest.raises(RuntimeError, match="call `start`"):
+        decoder.first_token_probs()
 
 
 def test_measuring_ends_when_it_is_not_wanted_any_more() -> None:

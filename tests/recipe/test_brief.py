@@ -5,22 +5,9 @@ from __future__ import annotations
 import random
 import re
 
-import pytest
-
 from assets.demo.recipe.corpus import brief, compared, counted, figures
 
 SENTENCE = re.compile(r"(?<=[.?!]) (?=[A-Z]|specchat|vLLM|llama)")
-
-
-@pytest.mark.parametrize("held_out", [False, True])
-@pytest.mark.parametrize("module", [brief, compared, counted, figures])
-def test_a_sample_is_a_whole_conversation(module: object, held_out: bool) -> None:
-    for seed in range(200):
-        talk = module.sample(random.Random(seed), held_out)  # type: ignore[attr-defined]
-        assert [turn["role"] for turn in talk] == ["user", "assistant"] * (len(talk) // 2)
-        for turn in talk:
-            assert turn["content"].strip()
-            assert not re.search(r"[{}|\[\]]", turn["content"]), talk
 
 
 def test_one_sentence_is_one_and_two_are_two() -> None:

@@ -5,20 +5,7 @@ from __future__ import annotations
 import random
 import re
 
-import pytest
-
 from assets.demo.recipe.corpus import chatting
-
-
-@pytest.mark.parametrize("held_out", [False, True])
-def test_a_sample_is_a_whole_conversation(held_out: bool) -> None:
-    rng = random.Random(5)
-    for _ in range(400):
-        talk = chatting.sample(rng, held_out)
-        assert [turn["role"] for turn in talk] == ["user", "assistant"] * (len(talk) // 2)
-        for turn in talk:
-            assert turn["content"].strip(), talk
-        assert not re.search(r"[{}|]", talk[1]["content"]), talk
 
 
 def test_a_greeting_with_a_question_is_answered_for_both() -> None:

@@ -5,23 +5,8 @@ from __future__ import annotations
 import random
 import re
 
-import pytest
-
 from assets.demo.recipe.corpus import logic, turns, wordplay
 from assets.demo.recipe.corpus.school import reserved
-
-
-@pytest.mark.parametrize("held_out", [False, True])
-@pytest.mark.parametrize("module", [logic, turns])
-def test_a_sample_is_a_whole_conversation(module: object, held_out: bool) -> None:
-    rng = random.Random(5)
-    for _ in range(600):
-        talk = module.sample(rng, held_out)  # type: ignore[attr-defined]
-        assert [turn["role"] for turn in talk] == ["user", "assistant"] * (len(talk) // 2)
-        for turn in talk:
-            assert turn["content"].strip(), talk
-            if "```" not in turn["content"]:
-                assert not re.search(r"[{}]", turn["content"]), talk
 
 
 def test_what_is_kept_back_is_never_trained() -> None:

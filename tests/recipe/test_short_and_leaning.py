@@ -11,19 +11,6 @@ from assets.demo.recipe.corpus import leaning, odd, short, wordplay
 from assets.demo.recipe.corpus.school import reserved
 
 
-@pytest.mark.parametrize("held_out", [False, True])
-@pytest.mark.parametrize("module", [short, leaning, odd])
-def test_a_sample_is_a_whole_conversation(module: object, held_out: bool) -> None:
-    rng = random.Random(5)
-    for _ in range(500):
-        talk = module.sample(rng, held_out)  # type: ignore[attr-defined]
-        assert [turn["role"] for turn in talk] == ["user", "assistant"] * (len(talk) // 2)
-        for turn in talk:
-            assert turn["content"].strip(), talk
-            if "```" not in turn["content"]:
-                assert not re.search(r"[{}|]", turn["content"]), talk
-
-
 @pytest.mark.parametrize("module", [short, odd])
 def test_what_is_kept_back_is_never_trained(module: object) -> None:
     rng = random.Random(5)

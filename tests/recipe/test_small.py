@@ -5,21 +5,8 @@ from __future__ import annotations
 import random
 import re
 
-import pytest
-
 from assets.demo.recipe.corpus import plots, small, verse
 from assets.demo.recipe.corpus.text import read_sections
-
-
-@pytest.mark.parametrize("held_out", [False, True])
-def test_a_sample_is_a_whole_conversation(held_out: bool) -> None:
-    rng = random.Random(5)
-    for _ in range(600):
-        talk = small.sample(rng, held_out)
-        assert [turn["role"] for turn in talk] == ["user", "assistant"] * (len(talk) // 2)
-        for turn in talk:
-            assert turn["content"].strip(), talk
-            assert not re.search(r"[{}|]", turn["content"]), talk
 
 
 def test_the_same_seed_gives_the_same_sample() -> None:

@@ -304,6 +304,25 @@ def filled(model: PreTrainedModel) -> PreTrainedModel:
     return model
 
 
+def sure_llama(seed: int = 1, std: float = 0.15, **sizes: Any) -> tf.LlamaForCausalLM:
+    """A random Llama, but sure of what it says."""
+    small: dict[str, Any] = {
+        "vocab_size": 40,
+        "hidden_size": 32,
+        "intermediate_size": 48,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "max_position_embeddings": 64,
+    }
+    torch.manual_seed(seed)
+    model: tf.LlamaForCausalLM = tf.LlamaForCausalLM(tf.LlamaConfig(**(small | sizes))).eval()
+    with torch.no_grad():
+        for weight in model.parameters():
+            if weight.ndim > 1:
+                weight.normal_(0.0, std)
+    return model
+
+
 @cache
 def reference(family: str, seed: int = 0) -> PreTrainedModel:
     """The same weights under Hugging Face's own attention and cache. Eager: in older versions

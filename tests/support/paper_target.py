@@ -42,6 +42,9 @@ class PaperCache:
     def gather(self, rows: Tensor) -> None:
         self.write([self.rows[self.length + i] for i in rows.tolist()])
 
+    def commit(self, rows: int) -> None:
+        self.length += rows
+
     def truncate(self, length: int) -> None:
         assert 0 <= length <= self.length
         self.length = length
@@ -82,7 +85,7 @@ class PaperTarget:
         keep_features: bool = False,
     ) -> ForwardOutput:
         cache.write(ids)
-        cache.length += len(ids)
+        cache.commit(len(ids))
         return ForwardOutput(self.logits(cache.committed())[None], torch.zeros(len(ids), 1))
 
     def forward(self, cache: PaperCache, tree: DraftTree) -> ForwardOutput:

@@ -24,9 +24,8 @@ from decoding.model.target import Target
 from decoding.tokenizing.stopping import eos_ids
 from decoding.training.conversations import Conversations
 from decoding.training.eagle import EagleReport, train_eagle
-from decoding.training.eagle_attach import (
-    attach_eagle,
-    frequent_tokens,
+from decoding.training.eagle_attach import attach_eagle, frequent_tokens
+from decoding.training.eagle_convert import (
     known_tokens,
     with_aux_layers,
     with_draft_vocabulary,

@@ -39,7 +39,7 @@ from decoding.checkpoints.kind import drafter_kind
 from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa, write_merged
 from decoding.checkpoints.quantized import precision_of
 from decoding.errors import InputError
-from decoding.training.eagle_attach import without_fc_bias
+from decoding.training.eagle_convert import without_fc_bias
 from decoding.training.medusa_attach import copies_of_lm_head
 from decoding.trees.static import truncate_paths
 

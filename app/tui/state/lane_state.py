@@ -187,7 +187,7 @@ class LaneState:
         newest = [length(event.round) for event in self.round_events[-NEWEST:]]
         return self._reachable(max(newest, key=newest.count, default=self.info.default_gamma))
 
-    def settings_of_rounds(self, ignored: Collection[str] = ()) -> Settings | None:
+    def settings_of_rounds(self, ignored: Collection[str]) -> Settings | None:
         """Return the settings that acted on the lane in its last run, without the `ignored` ones.
         None if they changed during the run."""
         names = [name for name in self.strategy.settings if name not in ignored]

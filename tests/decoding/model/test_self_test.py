@@ -205,7 +205,7 @@ def test_the_context_ends_with_a_window_that_is_only_named(
 
 def test_rejected_rows_that_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     def keep_the_first(cache: TreeCache, rows: Sequence[int]) -> None:
-        cache.length += len(rows)
+        cache.commit(len(rows))
 
     target = Target(build("llama"))
     monkeypatch.setattr(TreeCache, "keep", keep_the_first)

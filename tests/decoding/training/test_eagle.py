@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 from torch.utils.data import Dataset
-from transformers import AutoConfig, AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM
+from transformers import AutoConfig, AutoModelForCausalLM, LlamaForCausalLM
 
 from decoding.checkpoints.dialects import EagleVersion
 from decoding.checkpoints.eagle import EagleWeights
@@ -32,8 +32,8 @@ from decoding.training.eagle_attach import (
     attach_eagle,
     default_aux_layers,
     frequent_tokens,
-    with_draft_vocabulary,
 )
+from decoding.training.eagle_convert import with_draft_vocabulary
 from decoding.training.eagle_model import EagleTrainingModel, Supervision
 from decoding.training.eagle_unroll import unroll
 from decoding.training.evaluate import Answer, answer_prompts, stats_of
@@ -50,7 +50,7 @@ from decoding.training.medusa_attach import attach_medusa
 from decoding.training.train_config import TrainConfig
 from tests.decoding.model.test_classes import model_of
 from tests.support.answered import answers_to
-from tests.support.families import build
+from tests.support.families import build, sure_llama
 
 VOCAB, EOS = 40, 1
 VERSIONS: tuple[EagleVersion, ...] = ("eagle1", "eagle3")
@@ -59,25 +59,7 @@ Data = list[Example]
 
 @pytest.fixture
 def target() -> LlamaForCausalLM:
-    """Random, but sure of what it says."""
-    torch.manual_seed(1)
-    config = LlamaConfig(
-        vocab_size=VOCAB,
-        hidden_size=32,
-        intermediate_size=48,
-        num_hidden_layers=7,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        max_position_embeddings=64,
-        bos_token_id=0,
-        eos_token_id=EOS,
-    )
-    model: LlamaForCausalLM = LlamaForCausalLM(config).eval()
-    with torch.no_grad():
-        for weight in model.parameters():
-            if weight.ndim > 1:
-                weight.normal_(0.0, 0.15)
-    return model
+    return sure_llama(vocab_size=VOCAB, num_hidden_layers=7, bos_token_id=0, eos_token_id=EOS)
 
 
 @pytest.fixture

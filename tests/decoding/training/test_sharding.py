@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 from torch import Tensor
-from transformers import LlamaConfig, LlamaForCausalLM
+from transformers import LlamaForCausalLM
 
 from decoding.errors import InputError
 from decoding.training.conversations import IGNORED, Example
@@ -24,6 +24,7 @@ from decoding.training.medusa import train_medusa
 from decoding.training.medusa_attach import attach_medusa
 from decoding.training.sharding import shard_layers
 from decoding.training.train_config import TrainConfig
+from tests.support.families import sure_llama
 from tests.support.processes import in_two_processes
 
 STEPS, EVERY = 12, 6
@@ -41,18 +42,7 @@ class Texts(torch.utils.data.Dataset[Example]):
 
 
 def target() -> LlamaForCausalLM:
-    torch.manual_seed(1)
-    config = LlamaConfig(
-        vocab_size=40, hidden_size=32, intermediate_size=48, num_hidden_layers=3,
-        num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=64,
-        tie_word_embeddings=True,
-    )  # fmt: skip
-    model: LlamaForCausalLM = LlamaForCausalLM(config).eval()
-    with torch.no_grad():  # sure of what it says
-        for weight in model.parameters():
-            if weight.ndim > 1:
-                weight.normal_(0.0, 0.15)
-    return model
+    return sure_llama(num_hidden_layers=3, tie_word_embeddings=True)
 
 
 def medusa(config: TrainConfig, work: Path, resume: bool) -> dict[str, Tensor]:

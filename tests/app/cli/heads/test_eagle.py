@@ -15,7 +15,8 @@ from transformers import AutoModelForCausalLM, LlamaConfig
 from decoding.checkpoints.eagle import write_eagle
 from decoding.checkpoints.eagle_fit import TargetShape
 from decoding.checkpoints.eagle_read import read_eagle
-from decoding.training.eagle_attach import attach_eagle, known_tokens
+from decoding.training.eagle_attach import attach_eagle
+from decoding.training.eagle_convert import known_tokens
 from decoding.training.log import training_log
 from decoding.training.medusa_attach import attach_medusa
 from tests.conftest import FamilyFolders, Specchat
