@@ -74,7 +74,7 @@ class Decoder:
         self._auto = AutoGamma(verify_cost)
         self._self_ending = drafter if isinstance(drafter, SelfEndingDrafter) else None
         self._ids: list[int] = []  # everything committed; all but the last have rows in the cache
-        self._prompt_length = 0
+        self._answer_from = 0  # of `_ids`, what penalties and stop texts count as generated
         self._penalties = Penalties(0, target.device)
         self._rounds = 0
         self._cache = target.new_cache()
@@ -91,9 +91,11 @@ class Decoder:
         stop: Stop = Stop(),  # noqa: B008 (frozen)
         shared: PrefilledPrompt | None = None,
         cancelled: Callable[[], bool] = lambda: False,
+        begun: int = 0,
     ) -> int:
         """Prefill `prompt` and return the first token. Cached rows of a common prefix are reused,
-        and those of `shared` are copied instead of computed.
+        and those of `shared` are copied instead of computed. The last `begun` ids of `prompt` are
+        the beginning of the answer for penalties and stop texts, though not in `generated`.
 
         Raises InputError for a prompt that is empty, longer than the context, or of unknown ids,
         and for logits that are not finite; InterruptedError when `cancelled()` between two chunks.
@@ -101,7 +103,7 @@ class Decoder:
         prompt = list(map(int, prompt))  # also of a tensor
         if not prompt:
             raise InputError("the prompt is empty: give at least one token")
-        prompted = self._begin("the prompt", prompt, (), stop, shared, cancelled)
+        prompted = self._begin("the prompt", prompt, (), stop, shared, cancelled, begun)
         self._rounds = 0
         self._noise.seed(seed)
         logits = self._penalties.apply(prompted.logits, params.sampling, prompt)
@@ -145,6 +147,7 @@ class Decoder:
         stop: Stop,
         shared: PrefilledPrompt | None,
         cancelled: Callable[[], bool],
+        begun: int = 0,
     ) -> PrefilledPrompt:
         """Prefill all but the last token of `prompt` and `generated`, or all of a prompt alone.
         `name` is what messages of errors call them."""
@@ -153,8 +156,8 @@ class Decoder:
         require_known_ids(self.target.vocab_size, name, [*ids, *generated[-1:]])
         self._stop = stop
         prompted = self._prefill(ids, shared, cancelled)
-        self._prompt_length = len(prompt)
-        self._penalties = Penalties(len(prompt), self.target.device)
+        self._answer_from = len(prompt) - begun
+        self._penalties = Penalties(self._answer_from, self.target.device)
         self.generated = list(generated)
         self._ids += generated[-1:]
         return prompted
@@ -267,7 +270,7 @@ class Decoder:
     @property
     def context_full(self) -> bool:
         """Whether the target's context is full."""
-        return self._prompt_length + len(self.generated) > self.target.context
+        return len(self._ids) > self.target.context
 
     @property
     def cache_bytes(self) -> int:
@@ -308,7 +311,7 @@ class Decoder:
         if self.drafter is not None and gamma > 0:
             costs = self._auto.costs if params.gamma == "auto" else None
             context = DraftContext(
-                self._ids, gamma, params, self._noise.generator, costs, self._prompt_length
+                self._ids, gamma, params, self._noise.generator, costs, self._answer_from
             )
             draft = self.drafter.propose(context)
         if draft is None:
@@ -347,11 +350,13 @@ class Decoder:
     def _limit(self, params: Params) -> int:
         """Return the maximum number of tokens of this generation. The last one needs no row in the
         cache, so it may lie beyond the context."""
-        return min(params.max_new_tokens, self.target.context + 1 - self._prompt_length)
+        prompt = len(self._ids) - len(self.generated)
+        return min(params.max_new_tokens, self.target.context + 1 - prompt)
 
     def _commit(self, emitted: list[int], params: Params) -> list[int]:
         """Commit `emitted`, cut where the generation ends; return the committed part."""
-        end = self._stop.cut(self.generated, emitted)
+        before = self._ids[self._answer_from :] if self._stop.texts else ()
+        end = self._stop.cut(before, emitted)
         room = self._limit(params) - len(self.generated)
         if end is not None and end <= room:
             self.finished = "stop"

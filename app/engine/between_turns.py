@@ -54,9 +54,10 @@ def run_sampling_test(
         if not isinstance(lane, Lane):
             raise InputError("this lane is a server: its next tokens can't be sampled one by one")
         context = conversation.last_context(lanes.models)
-        ids = [*context.prompt_ids, *context.unfinished.get(request.lane, ())]
+        begun = context.unfinished.get(request.lane, ())
+        ids = [*context.prompt_ids, *begun]
         tree = mailbox.trees.get(request.lane)
-        state = StartState(ids, mailbox.params, context.stop, mailbox.seed, tree)
+        state = StartState(ids, mailbox.params, context.stop, mailbox.seed, tree, len(begun))
         for result in compare_with_target(
             lane,
             state,

@@ -33,13 +33,15 @@ Ids = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class StartState:
-    """Where to draw from: the `ids` so far, with the lane's present settings and tree."""
+    """Where to draw from: the `ids` so far, the last `begun` of an unfinished answer, with the
+    lane's present settings and tree."""
 
     ids: Sequence[int]
     params: Params
     stop: Stop
     seed: int
     tree: str | None = None
+    begun: int = 0
 
 
 def compare_with_target(
@@ -108,7 +110,14 @@ class _Side:
         """Draw the next tokens once more. Raises InterruptedError when cancelled."""
         lane, state = self.lane, self.state
         lane.generate(
-            state.ids, self.params, seed, state.stop, self.prompt, self.cancelled, self.tokens
+            state.ids,
+            self.params,
+            seed,
+            state.stop,
+            self.prompt,
+            self.cancelled,
+            self.tokens,
+            state.begun,
         )
         self.prompt = lane.prompt  # prefilled only the first time
         self.drawn[tuple(lane.ids[: self.tokens])] += 1

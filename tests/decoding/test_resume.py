@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -15,6 +16,7 @@ from decoding.errors import InputError
 from decoding.model.target import Target
 from decoding.params import Params, SamplingParams
 from decoding.round import Round
+from decoding.tokenizing.stopping import Stop
 from decoding.trees.static import NAMED_TREES
 from tests.decoding.drafters.test_medusa import medusa
 from tests.support.eagle_drafts import eagle
@@ -117,6 +119,24 @@ def test_what_cannot_be_resumed_is_refused() -> None:
         decoder.resume(PROMPT, long, 0, seed=5)
     with pytest.raises(InputError, match="the token id 9999"):
         decoder.resume(PROMPT, [3, 9999], 0, seed=5)
+
+
+@pytest.mark.parametrize("name", ["llama", "draft", "lookup"])
+def test_a_start_within_an_answer_counts_its_tokens(name: str) -> None:
+    """For the presence penalty, and for stop texts that begin in them."""
+    penalized = replace(GREEDY, sampling=SamplingParams(presence_penalty=2.0))
+    decoder = DECODERS[name]()
+    interrupted(decoder, 0, penalized)
+    rest_of(decoder, penalized)
+    truth = decoder.generated
+    decoder.start([*PROMPT, *truth[:8]], penalized, seed=5, begun=8)
+    rest_of(decoder, penalized)
+    assert decoder.generated[:8] == truth[8:]
+    across = Stop(
+        texts=(f"{truth[7]},{truth[8]},",), decode=lambda ids: "".join(f"{i}," for i in ids)
+    )
+    decoder.start([*PROMPT, *truth[:8]], penalized, seed=5, stop=across, begun=8)
+    assert decoder.finished == "stop" and decoder.generated == truth[8:9]
 
 
 @pytest.mark.parametrize("name", [name for name in DECODERS if name not in HYBRIDS])
