@@ -149,28 +149,6 @@ def test_convert_train_eval_run(
         assert eagle["drafted"] > 0
 
 
-BAD = {
-    "no draft": (["--eagle", "HERE"], "holds no EAGLE head"),
-    "no folder": (["--eagle", "./nowhere"], "no folder ./nowhere"),
-    "no such tree": (["--eagle", "HERE", "--eagle-choices", "oak"], "no such file"),
-    "a tree of the root alone": (["--eagle-total-tokens", "1"], "--eagle-total-tokens"),
-    "no branches": (["--eagle-top-k", "0"], "--eagle-top-k"),
-}
-
-
-@pytest.mark.parametrize("case", BAD)
-def test_wrong_input(
-    case: str, specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
-) -> None:
-    arguments, complaint = BAD[case]
-    done = specchat(
-        "run", "--prompt", "a", "--target", family_folders.target, "--strategies", "ar,eagle",
-        *(str(tmp_path) if a == "HERE" else a for a in arguments),
-    )  # fmt: skip
-    assert done.returncode == 2 and done.stdout == ""
-    assert complaint in done.stderr and done.stderr.count("\n") == 1
-
-
 CONVERSIONS = {
     "few layers": (["eagle3"], "the target has 2 layers"),
     "layers beyond": (["eagle3", "--aux-layers", "0,2"], "the target has layers 0 to 1"),

@@ -169,28 +169,6 @@ def test_what_processes_can_not_share_is_refused_before_the_data_is_read(
     assert done.returncode == 2 and complaint in done.stderr and done.stderr.count("\n") == 1
 
 
-BAD = {
-    "no heads": (["--medusa", "HERE"], "holds no Medusa heads"),
-    "no folder": (["--medusa", "./nowhere"], "no folder ./nowhere"),
-    "no such tree": (["--medusa", "HERE", "--medusa-choices", "oak"], "no such file"),
-    "epsilon": (["--epsilon", "0"], "--epsilon"),
-    "acceptance": (["--acceptance", "mostly"], "--acceptance"),
-}
-
-
-@pytest.mark.parametrize("case", BAD)
-def test_wrong_input(
-    case: str, specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
-) -> None:
-    arguments, complaint = BAD[case]
-    done = specchat(
-        "run", "--prompt", "a", "--target", family_folders.target,
-        *(str(tmp_path) if a == "HERE" else a for a in arguments),
-    )  # fmt: skip
-    assert done.returncode == 2 and done.stdout == ""
-    assert complaint in done.stderr and done.stderr.count("\n") == 1
-
-
 @pytest.mark.parametrize(
     ("option", "value", "complaint"),
     [
