@@ -283,7 +283,16 @@ def test_after_the_run_too_and_from_its_beginning(open_session: Open) -> None:
     assert "nothing was asked" in (listener.wait(SamplingTest).note or "")
 
 
-def test_from_where_a_lane_was_stopped(open_session: Open, lockstep: None) -> None:
+def test_from_where_a_lane_was_stopped(
+    open_session: Open, lockstep: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    states = []
+
+    def noting(lane: Lane, state: StartState, *rest: Any) -> Any:
+        states.append(state)
+        return compare_with_target(lane, state, *rest)
+
+    monkeypatch.setattr(between_turns, "compare_with_target", noting)
     params = Params(SamplingParams(0.8), gamma=1, max_new_tokens=90)
     listener = open_session("ar,draft", params=params, schedule="race")
     listener.loaded()
@@ -293,6 +302,8 @@ def test_from_where_a_lane_was_stopped(open_session: Open, lockstep: None) -> No
     listener.rest()
     listener.session.send(StartSamplingTest("draft", 2))
     assert not listener.wait(SamplingTest).context.endswith("fox")
+    said = ids_of(listener.heard, "draft")
+    assert said and list(states[0].ids[-states[0].begun :]) == said
 
 
 @pytest.mark.parametrize("what", [StopSamplingTest(), StopRun(), Run("and on"), None])
