@@ -283,7 +283,7 @@ class Conversations:
             able = {name for name, lane in state.lanes.items() if lane.info.available}
             self.app.switch_lanes({name: name not in left.off for name in able & trees.keys()})
             numbers = [str(n) for n, name in enumerate(state.lanes, 1) if name in left.off]
-            several = "s" * (len(numbers) > 1)
+            several = "s" if len(numbers) > 1 else ""
             off = f", lane{several} {', '.join(numbers)} off" if numbers else ""
         else:
             run, overrides = last_settings(state.lanes.values(), state.params)

@@ -219,7 +219,7 @@ class RunActions(AppBase):
         if running:
             self.engine.send(Stop())
         if self.state.queued:
-            self._give_questions_back("Stopped. " * running)
+            self._give_questions_back("Stopped. " if running else "")
         elif running:
             pass
         elif self.main.prompt.text:

@@ -166,7 +166,7 @@ class MainScreen(LanesLayout):
         if event.widget is self.query_one("#title") and not self.state.replay:
             names = ("app.models", "app.palette", "run.schedule")
             models, every, schedule = (self.state.keys[name] for name in names)
-            then = f"{self.state.keys['run.stop']}, then " * self.writing
+            then = f"{self.state.keys['run.stop']}, then " if self.writing else ""
             what = f"{models} loads other models, {every} sets the seed"
             self.show_notice(f"{what}; {then}{schedule} switches race and fair")
 
@@ -175,7 +175,7 @@ class MainScreen(LanesLayout):
             return
         names = ("run.stop", "view.zoom", "view.toggle_here", "view.copy")
         leave, zoom, off, copy = (self.state.keys[name] for name in names)
-        label, then = self.state.label(pane.name_of_lane), f"{leave}, then " * self.writing
+        label, then = self.state.label(pane.name_of_lane), f"{leave}, then " if self.writing else ""
         alone = "" if self.tabbed else f"{zoom} shows it alone, "
         self.show_notice(f"{label}: {then}{alone}{off} switches it off, {copy} copies")
 
@@ -191,9 +191,9 @@ class MainScreen(LanesLayout):
             lane.enabled = not lane.enabled
             self.engine.send(SetEnabled(name, lane.enabled))
             stopped = lane.enabled and lane.phase is Phase.STOPPED
-            later = " when the others are done" * state.running
+            later = " when the others are done" if state.running else ""
             runs = state.keys["prompt.run"]
-            then = f": {runs} in the empty prompt continues it{later}" * stopped
+            then = f": {runs} in the empty prompt continues it{later}" if stopped else ""
             state.show_notice(f"{state.label(name)} is {'on' if lane.enabled else 'off'}{then}")
             state.choose_leader()
             if state.leader != leader:
@@ -366,7 +366,7 @@ class MainScreen(LanesLayout):
                 pane.view.search(self.searched)
             number, count = pane.view.to_hit(step)
             on, back = (self.state.keys[name] for name in ("search.next", "search.before"))
-            more = f"; {on} next, {back} previous" * (count > 1)
+            more = f"; {on} next, {back} previous" if count > 1 else ""
             self.show_notice(f"{number} of {count}{more}" if count else "Not found")
 
     def action_end_search(self) -> None:

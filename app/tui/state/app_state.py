@@ -430,7 +430,7 @@ class AppState:
                     if lane.phase in (Phase.WAITING, Phase.RUNNING):
                         lane.phase = Phase.IDLE
                 if not self.gone:  # that says more
-                    key = f" ({self.keys['run.new']})" * event.suggests_new_conversation
+                    key = f" ({self.keys['run.new']})" if event.suggests_new_conversation else ""
                     self.show_notice(event.message + key, None)
             case EngineExited():
                 self.running = self.run_paused = False
