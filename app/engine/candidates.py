@@ -14,7 +14,7 @@ from app.strategies.lane_spec import LaneSpec, unique_name
 from app.strategies.registry import AUTOREGRESSIVE, STRATEGIES
 from app.strategies.strategy import DEFAULT_TREE
 from decoding.errors import InputError
-from decoding.params import Params, flat, with_settings
+from decoding.params import Params, flat
 
 GAMMAS = (1, 2, 3, 5, 8)
 LOOKUP_GAMMAS = (2, 4, 8, 16)  # where drafting costs next to nothing
@@ -43,7 +43,7 @@ def candidates(
     if temperatures and any("temperature" not in spec.overrides for spec in specs):
         specs = list(sweep_lanes(specs, {"temperature": tuple(temperatures)}))
     alike = {spec.name: spec for spec in specs}  # two lanes may lead to the same
-    found = [Candidate(s, with_settings(params, s.overrides)) for s in alike.values()]
+    found = [Candidate(s, s.effective_params(params)) for s in alike.values()]
     if not any(candidate.strategy.drafts for candidate in found):
         why = "; ".join(dict.fromkeys(missing.values())) or "add one"
         raise InputError(f"nothing to choose from, no lane drafts: {why}")
@@ -51,7 +51,7 @@ def candidates(
     for temperature in sorted({each.temperature for each in found} - plain):
         name = f"{AUTOREGRESSIVE.name}:temperature={temperature:g}"
         spec = LaneSpec(AUTOREGRESSIVE.name, name, {"temperature": temperature})
-        found.append(Candidate(spec, with_settings(params, spec.overrides)))
+        found.append(Candidate(spec, spec.effective_params(params)))
     return found
 
 

@@ -60,7 +60,7 @@ class AnswerSoFar:
 
 
 @dataclass(frozen=True, slots=True)
-class Continue:
+class ResumeAnswer:
     """Go on with the last turn, which was stopped, in these `lanes` and with its `seed`. A lane
     goes on after its answer in `answers`, or begins if it has none there. Finished answers are
     there to be compared with."""
@@ -94,16 +94,12 @@ class StepRound:
 
 
 @dataclass(frozen=True, slots=True)
-class NewConversation:
-    """Forget the conversation and begin one with the present seed."""
+class OpenConversation:
+    """Forget the conversation and continue this one, or begin one without turns. `seed`: of all
+    draws from now on; None: the present one."""
 
-
-@dataclass(frozen=True, slots=True)
-class Resume:
-    """Forget the conversation and continue this one, with its seed."""
-
-    turns: tuple[Turn, ...]
-    seed: int
+    turns: tuple[Turn, ...] = ()
+    seed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,12 +258,11 @@ LaneChange = AddLane | RemoveLane | SetOverrides | SetLanes
 Command = (
     Run
     | RunAgain
-    | Continue
+    | ResumeAnswer
     | Stop
     | Pause
     | StepRound
-    | NewConversation
-    | Resume
+    | OpenConversation
     | SetParams
     | SetSeed
     | SetEnabled

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.report.document import LaneResult
 from app.strategies.registry import STRATEGIES
-from decoding.params import Params, SamplingParams, with_settings
+from decoding.params import Params, SamplingParams
 from decoding.stats import ratio
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Baseline:
         return compare(lane, self._lane, self._prompt, greedy=rules == {SamplingParams()})
 
     def _rule(self, lane: LaneResult) -> SamplingParams | None:
-        return with_settings(self._params, lane.spec.overrides).sampling.greedy_rule
+        return lane.spec.effective_params(self._params).sampling.greedy_rule
 
 
 def sampling_rule(lane: Lane, own: Params) -> SamplingParams | None:

@@ -39,7 +39,7 @@ class Conversation:
         self.context: PromptContext | None = None  # None until a turn runs here
         self._mailbox, self._config = mailbox, config
 
-    def resume(self, turns: tuple[Turn, ...]) -> None:
+    def open(self, turns: tuple[Turn, ...]) -> None:
         """Continue from these turns instead."""
         self.turns, self.context = turns, None
 

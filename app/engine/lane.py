@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import cast
 
@@ -21,7 +20,7 @@ from decoding.decoder import Decoder, FinishReason
 from decoding.drafters.base import TreeDrafter
 from decoding.errors import describe
 from decoding.model.target import Target
-from decoding.params import Params, with_settings
+from decoding.params import Params
 from decoding.prefill import PrefilledPrompt
 from decoding.round import Round, TokenProbs
 from decoding.stats import Stats
@@ -199,7 +198,7 @@ class Lane:
         if not self.strategy.on_target:
             shared = None
         started = time.perf_counter()
-        params = self.params = self.effective_params(params)
+        params = self.params = self.spec.effective_params(params)
         first = self._decoder.start(prompt_ids, params, seed, stop, shared, cancelled, begun)
         self.ttft_seconds = time.perf_counter() - started
         if self.prompt.copied:
@@ -234,7 +233,7 @@ class Lane:
         """Run a few untimed rounds: first passes are slowed down by allocations."""
         if not self.available:
             return
-        params = self.effective_params(Params(max_new_tokens=12))
+        params = self.spec.effective_params(Params(max_new_tokens=12))
         for _ in islice(self._decoder.generate([0, 0], params), 2):
             pass
 
@@ -270,7 +269,7 @@ class Lane:
 
     def step(self, params: Params) -> Round:
         """Run one round with the run's settings `params`, as this lane overrides them."""
-        self.params = self.effective_params(params)
+        self.params = self.spec.effective_params(params)
         record = self._decoder.step(self.params)
         self.rounds.append(record)
         self.stats.add(record)
@@ -318,13 +317,6 @@ class Lane:
     def trees(self) -> dict[str, int]:
         """The longest path of each tree that can be chosen, by its name."""
         return {name: tree.depth for name, tree in self._trees.items()}
-
-    def effective_params(self, params: Params) -> Params:
-        """Return the run's settings with the lane's overrides."""
-        params = with_settings(params, self.spec.overrides)
-        if not self.strategy.typical and params.acceptance != "exact":
-            params = replace(params, acceptance="exact")
-        return params
 
     def _make_decoder(self) -> Decoder:
         models, build = self.models, self.strategy.build

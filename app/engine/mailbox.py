@@ -10,9 +10,9 @@ from dataclasses import replace
 
 from app.engine.commands import (
     ComputeProbabilities,
-    Continue,
     LaneChange,
     OpenModels,
+    ResumeAnswer,
     StartAdvice,
     StartSamplingTest,
     Turn,
@@ -38,7 +38,7 @@ class Mailbox:
         self.recorded_lanes: frozenset[str] = frozenset()  # their rounds carry probabilities
         self.trees: dict[str, str] = {}  # by lane
         self.lane_changes: deque[LaneChange] = deque()
-        self.next_turn: Turn | Continue | None = None  # to be answered
+        self.next_turn: Turn | ResumeAnswer | None = None  # to be answered
         self.next_conversation: tuple[Turn, ...] | None = None  # instead of this one
         self.sampling_test: StartSamplingTest | None = None  # to be run while no round is
         self.advice: StartAdvice | None = None  # to be measured while no turn is running
@@ -70,15 +70,16 @@ class Mailbox:
         """Return all events since the last call, oldest first."""
         return [self.events.popleft() for _ in range(len(self.events))]
 
-    def begin_turn(self, turn: Turn | Continue) -> None:
+    def begin_turn(self, turn: Turn | ResumeAnswer) -> None:
         """Answer this next; work done between turns ends. The caller holds `wake`."""
         self.next_turn, self.sampling_test, self.advice = turn, None, None
         self.probabilities.clear()
 
-    def begin_conversation(self, turns: tuple[Turn, ...], seed: int) -> None:
-        """End the running turn, drop a pending one, and continue from `turns`. The caller holds
-        `wake`."""
-        self.next_conversation, self.seed = turns, seed
+    def open_conversation(self, turns: tuple[Turn, ...] = (), seed: int | None = None) -> None:
+        """End the running turn, drop a pending one, and continue from `turns`, with another seed
+        unless it is None. The caller holds `wake`."""
+        self.next_conversation = turns
+        self.seed = self.seed if seed is None else seed
         self.stopping, self.next_turn, self.advice = True, None, None
         self.probabilities.clear()
 

@@ -59,7 +59,7 @@ def compare_with_target(
     room = models.context + 1 - len(state.ids)
     if room < 1:
         raise InputError("the context is full: nothing can follow")
-    params = lane.effective_params(state.params)
+    params = lane.spec.effective_params(state.params)
     greedy = params.sampling.greedy
     tokens = min(GREEDY_TOKENS if greedy else TOKENS, room)
     params = replace(params, max_new_tokens=max(params.max_new_tokens, tokens))

@@ -21,7 +21,7 @@ from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES
 from app.text.token_event import TokenEvent
 from decoding.errors import InputError
-from decoding.params import Params, with_settings
+from decoding.params import Params
 from decoding.round import Round, TokenFate
 from decoding.stats import Stats
 
@@ -126,10 +126,6 @@ class ServerLane:
         more = f", the first of {len(info.models)} models (--server-model)" if several else ""
         return f"{first}{server.endpoint.url}, {where}{more}; settings act from its next request"
 
-    def effective_params(self, params: Params) -> Params:
-        """Return the run's settings with the lane's overrides."""
-        return with_settings(params, self.spec.overrides)
-
     def fresh_copy(self) -> ServerLane:
         """Make a lane for another answer of the same server, at the same time."""
         return ServerLane(self.spec, self.loop_thread, self.server)
@@ -154,7 +150,7 @@ class ServerLane:
     def ask(self, question: Question, arrived: Callable[[], None] = lambda: None) -> None:
         """Begin an answer; `arrived` is called on another thread whenever there is more to take."""
         self.reset()
-        self.params = self.effective_params(question.params)
+        self.params = self.spec.effective_params(question.params)
         self._heard_at = time.perf_counter()
         pieces = self._arrived = deque()
 

@@ -56,7 +56,7 @@ class Session:
                             again = Turn(last.prompt, self._runs, replaces=last.run)
                             self._runs += 1
                         mailbox.begin_turn(again)
-                case commands.Continue():
+                case commands.ResumeAnswer():
                     mailbox.begin_turn(command)
                 case commands.Stop():
                     mailbox.stopping = True
@@ -68,15 +68,13 @@ class Session:
                     mailbox.steps.clear()
                 case commands.StepRound(lane):
                     mailbox.steps.append(lane)
-                case commands.NewConversation():
-                    mailbox.begin_conversation((), mailbox.seed)
-                case commands.Resume(turns, seed):
-                    mailbox.begin_conversation(turns, seed)
+                case commands.OpenConversation(turns, seed):
+                    mailbox.open_conversation(turns, seed)
                     # run numbers are unique, whichever conversation follows
                     self._runs = max([self._runs, *(turn.run + 1 for turn in turns)])
                 case commands.OpenModels():
                     mailbox.models = command
-                    mailbox.begin_conversation((), mailbox.seed)
+                    mailbox.open_conversation()
                 case commands.SetParams(params):
                     mailbox.params = params
                 case commands.SetSeed(seed):

@@ -78,10 +78,9 @@ class SessionSnapshot:
                 self._advising = True
             case commands.StopAdvice():
                 self._advising = False
-            case commands.NewConversation():
-                self._turns = []
-            case commands.Resume(turns, seed):
-                self._turns, self._seed = list(turns), seed
+            case commands.OpenConversation(turns, seed):
+                self._turns = list(turns)
+                self._seed = self._seed if seed is None else seed
                 self._use_runs(turn.run for turn in turns)
             case commands.OpenModels(options, specs):
                 self.options, self.specs = options, specs
@@ -158,7 +157,7 @@ class SessionSnapshot:
         if self._seed is None:  # it is that of the configuration
             return
         if self._turns:
-            yield commands.Resume(self._conversation(), self._seed)
+            yield commands.OpenConversation(self._conversation(), self._seed)
         else:
             yield commands.SetSeed(self._seed)
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from app.engine.commands import (
     AnswerSoFar,
-    Continue,
     OpenModels,
+    ResumeAnswer,
     StartSamplingTest,
     Turn,
 )
@@ -58,7 +58,7 @@ class Worker:
             mailbox.wait_for_work()
             with mailbox.wake:
                 if mailbox.next_conversation is not None:
-                    self.conversation.resume(mailbox.next_conversation)
+                    self.conversation.open(mailbox.next_conversation)
                     mailbox.next_conversation = None
                 request, mailbox.models = mailbox.models, None
             if request is not None:
@@ -70,8 +70,8 @@ class Worker:
             self._lanes.apply_changes()
             if turn := self._next_turn():
                 try:
-                    if isinstance(turn, Continue):
-                        self._continue(turn, self._lanes)
+                    if isinstance(turn, ResumeAnswer):
+                        self._resume_answer(turn, self._lanes)
                     else:
                         self._answer(turn, self._lanes)
                 except Exception as error:  # the thread goes on; the user gets the prompt back
@@ -91,7 +91,7 @@ class Worker:
         elif mailbox.probabilities:
             compute_probabilities(mailbox.probabilities[0], mailbox, lanes)
 
-    def _next_turn(self) -> Turn | Continue | None:
+    def _next_turn(self) -> Turn | ResumeAnswer | None:
         """Take the turn to answer now; None if there is none, or other work goes first."""
         mailbox = self._mailbox
         with mailbox.wake:
@@ -172,7 +172,7 @@ class Worker:
         )
         self._run_turn(ids, running, lanes, mailbox.seed)
 
-    def _continue(self, request: Continue, lanes: Lanes) -> None:
+    def _resume_answer(self, request: ResumeAnswer, lanes: Lanes) -> None:
         """Go on with the last turn."""
         turns = self.conversation.turns
         if not turns:

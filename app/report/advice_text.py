@@ -75,7 +75,7 @@ def verdict(
         if best["answers"] > 1
         else "from a single answer: measure longer to know how certain that is"
     )
-    doubt = "?" * incredible_row(row)
+    doubt = "?" if incredible_row(row) else ""
     use = "Use"
     if doubt or early:
         use = "Measure again; so far the best is" if doubt else "So far the best is"

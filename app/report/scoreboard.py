@@ -19,7 +19,7 @@ def scoreboard_report(
 ) -> Report:
     """`sentences` interpret the scores; `facts` say what they were measured with."""
     runs = max((each.speed.count for each in scores if each.speed), default=0)
-    of_runs = "; medians, the lowest and the highest" * (runs > 1)
+    of_runs = "; medians, the lowest and the highest" if runs > 1 else ""
     notes = [f"{pluralize(runs, 'run')} of this prompt{of_runs}. {facts}.", *_doubts(scores)]
     rows = [HEADING, *map(_row, scores)]
     said = [n for n, name in enumerate(HEADING) if runs > 1 or name != RANGE]

@@ -172,54 +172,103 @@ def verdict(scores: Sequence[LaneScore], again: str = "") -> Verdict | None:
         if any(each.stopped and not each.left_out for each in scores):
             return STOPPED_EARLY
         return _without_comparison(scores, plain) or _of_servers(scores) or _of_prefill(scores)
-    factor = best.speedup.median
-    times = f"{factor:.1f} times as fast"
-    even = 1 / WORTH < factor < WORTH
-    runs = best.speedup.count
-    short = f"{best.name} {factor:.1f}×{f' (median of {runs} runs)' if runs > 1 else ''}"
+    found = _Comparison(best, plain, best.speedup)
     running = not all(score.done for score in scores)
     if running or any(each.stopped and not each.left_out for each in scores):
-        if min(best.tokens, plain.tokens) < EARLY:
-            return None if running else STOPPED_EARLY
-        since, was = ("So far", "is") if running else ("Until it was stopped,", "was")
-        if even:
-            alike = f"{best.name} {was} as fast as the target alone"
-            return Verdict(f"{since} {alike}.", "so far as fast as AR", None, best.number)
-        if factor > 1.0 and (best.few or best.incredible):
-            ahead = f"{best.name} {was} ahead"
-            return Verdict(f"{since} {ahead}.", ahead, None, best.number)
-        if factor > 1.0:
-            return Verdict(
-                f"{since} {best.name} {was} {times}.", f"{short} so far", factor, best.number
-            )
-        text = f"{since} the target alone {was} ahead of {best.name}."
-        return Verdict(text, "so far AR is ahead", None, plain.number)
+        return _before_the_end(found, running)
     if all(score.undrafted == 1 for score in _drafting(scores)):
         return NO_DRAFTS
-    if best.incredible and not even:
-        tau = best.tokens_per_pass or 0.0
-        digits = next((d for d in (1, 2) if f"{factor:.{d}f}" != f"{tau:.{d}f}"), 3)
-        text = (
-            f"{best.name} came out {factor:.{digits}f} times as fast, which is impossible with "
-            f"{tau:.{digits}f} tokens per pass: something else was using the machine."
-        )
-        short = f"{short}? impossible"
-        if again:
-            text, short = f"{text} {again} runs it again.", f"{short}: {again} runs it again"
-        return Verdict(text, short, None, best.number)
-    if best.few:
-        looks = "as fast as the target alone" if even else times
-        if factor <= 1 / WORTH:
-            looks, short = "slower than the target alone", f"{best.name} looks slower"
-        text = f"{best.name} looks {looks}, but {best.sample} are too few to tell."
-        if again:
-            text += f" {again} runs it again; with the same settings both runs count."
-        short = f"{short}, but {best.sample} are too few to tell"
-        return Verdict(text, short, None, best.number)
-    if factor < WORTH:
-        alike = "only as fast as" if even else f"{times} as"
-        text = f"Drafting does not pay here: {best.name}, the best, is {alike} the target alone."
-        return Verdict(text, f"drafting does not pay ({short})", None, best.number)
+    return (
+        _impossible(found, again) or _too_few(found, again) or _does_not_pay(found) or _pays(found)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """The fastest lane that drafts beside the target alone."""
+
+    best: LaneScore
+    plain: LaneScore
+    speedup: Spread  # of the fastest
+
+    @property
+    def factor(self) -> float:
+        return self.speedup.median
+
+    @property
+    def even(self) -> bool:
+        return 1 / WORTH < self.factor < WORTH
+
+    @property
+    def times(self) -> str:
+        return f"{self.factor:.1f} times as fast"
+
+    @property
+    def short(self) -> str:
+        runs = self.speedup.count
+        of_runs = f" (median of {runs} runs)" if runs > 1 else ""
+        return f"{self.best.name} {self.factor:.1f}×{of_runs}"
+
+
+def _before_the_end(found: _Comparison, running: bool) -> Verdict | None:
+    """A verdict on answers that are not complete: they still run, or were stopped."""
+    best, plain = found.best, found.plain
+    if min(best.tokens, plain.tokens) < EARLY:
+        return None if running else STOPPED_EARLY
+    since, was = ("So far", "is") if running else ("Until it was stopped,", "was")
+    if found.even:
+        alike = f"{best.name} {was} as fast as the target alone"
+        return Verdict(f"{since} {alike}.", "so far as fast as AR", None, best.number)
+    if found.factor > 1.0 and (best.few or best.incredible):
+        ahead = f"{best.name} {was} ahead"
+        return Verdict(f"{since} {ahead}.", ahead, None, best.number)
+    if found.factor > 1.0:
+        text = f"{since} {best.name} {was} {found.times}."
+        return Verdict(text, f"{found.short} so far", found.factor, best.number)
+    text = f"{since} the target alone {was} ahead of {best.name}."
+    return Verdict(text, "so far AR is ahead", None, plain.number)
+
+
+def _impossible(found: _Comparison, again: str) -> Verdict | None:
+    best, factor = found.best, found.factor
+    if not best.incredible or found.even:
+        return None
+    tau = best.tokens_per_pass or 0.0
+    digits = next((d for d in (1, 2) if f"{factor:.{d}f}" != f"{tau:.{d}f}"), 3)
+    text = (
+        f"{best.name} came out {factor:.{digits}f} times as fast, which is impossible with "
+        f"{tau:.{digits}f} tokens per pass: something else was using the machine."
+    )
+    short = f"{found.short}? impossible"
+    if again:
+        text, short = f"{text} {again} runs it again.", f"{short}: {again} runs it again"
+    return Verdict(text, short, None, best.number)
+
+
+def _too_few(found: _Comparison, again: str) -> Verdict | None:
+    best, short = found.best, found.short
+    if not best.few:
+        return None
+    looks = "as fast as the target alone" if found.even else found.times
+    if found.factor <= 1 / WORTH:
+        looks, short = "slower than the target alone", f"{best.name} looks slower"
+    text = f"{best.name} looks {looks}, but {best.sample} are too few to tell."
+    if again:
+        text += f" {again} runs it again; with the same settings both runs count."
+    return Verdict(text, f"{short}, but {best.sample} are too few to tell", None, best.number)
+
+
+def _does_not_pay(found: _Comparison) -> Verdict | None:
+    best = found.best
+    if found.factor >= WORTH:
+        return None
+    alike = "only as fast as" if found.even else f"{found.times} as"
+    text = f"Drafting does not pay here: {best.name}, the best, is {alike} the target alone."
+    return Verdict(text, f"drafting does not pay ({found.short})", None, best.number)
+
+
+def _pays(found: _Comparison) -> Verdict:
+    best, plain = found.best, found.plain
     if best.same_text and not best.lossy:
         passes = f"{best.passes} target {'pass' if best.passes == 1 else 'passes'}"
         passes = f"{passes} instead of {plain.passes}"
@@ -227,8 +276,9 @@ def verdict(scores: Sequence[LaneScore], again: str = "") -> Verdict | None:
     else:  # one answer may be longer, or was stopped later
         tokens = f"{best.tokens_per_pass or 1.0:.1f} tokens"
         fewer, passes = f"{tokens} per pass", f"{tokens} per target pass"
-    text = f"{best.name} is {times}{_same(best)}: {passes}."
-    return Verdict(text, f"{short}, {fewer}{_same_short(best)}", factor, best.number)
+    text = f"{best.name} is {found.times}{_same(best)}: {passes}."
+    short = f"{found.short}, {fewer}{_same_short(best)}"
+    return Verdict(text, short, found.factor, best.number)
 
 
 def why_slowest(scores: Sequence[LaneScore], suggestion: Suggestion | None = None) -> str | None:

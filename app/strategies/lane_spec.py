@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from app.strategies.registry import STRATEGIES
 from app.strategies.strategy import DEFAULT_TREE
+from decoding.params import Params, with_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,14 @@ class LaneSpec:
     @property
     def stem(self) -> str:
         return stem(self.strategy, self.checkpoint)
+
+    def effective_params(self, run: Params) -> Params:
+        """Return the run's settings with the lane's overrides; typical acceptance is Medusa's
+        rule, all other lanes are exact."""
+        params = with_settings(run, self.overrides)
+        if not STRATEGIES[self.strategy].typical and params.acceptance != "exact":
+            params = replace(params, acceptance="exact")
+        return params
 
 
 def stem(strategy: str, checkpoint: str | None) -> str:

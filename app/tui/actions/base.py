@@ -130,8 +130,7 @@ class AppBase(App[None]):
 
     def show_notice(self, text: str, seconds: float | None = 6.0) -> None:
         """Show a notice in the status line."""
-        self.state.show_notice(text, seconds)
-        self.main.show_state()
+        self.main.show_notice(text, seconds)
 
     def change_params(self, values: Mapping[str, Any]) -> None:
         """Change some of the run's settings."""

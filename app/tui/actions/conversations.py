@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from app.engine.commands import NewConversation, Resume
+from app.engine.commands import OpenConversation
 from app.engine.events import (
     EngineExited,
     Event,
@@ -66,7 +66,7 @@ class Conversations:
         else:
             undo = state.keys["run.undo"]
             before = bool(state.turns)
-            self.app.engine.send(NewConversation())
+            self.app.engine.send(OpenConversation())
             self.app.begin_conversation()
             state.show_notice(
                 f"A new conversation; {undo} brings the last one back"
@@ -247,7 +247,7 @@ class Conversations:
         the time; between turns the screen draws and handles keys. Lanes may have been removed."""
         state = self.app.state
         assert recording.loaded is not None and state.loaded is not None
-        self.app.engine.send(Resume(recording.past(), recording.seed))
+        self.app.engine.send(OpenConversation(recording.past(), recording.seed))
         chosen = state.chosen_seed
         self.app.forget_conversation()
         rounds: Counter[str] = Counter()
@@ -283,7 +283,7 @@ class Conversations:
             able = {name for name, lane in state.lanes.items() if lane.info.available}
             self.app.switch_lanes({name: name not in left.off for name in able & trees.keys()})
             numbers = [str(n) for n, name in enumerate(state.lanes, 1) if name in left.off]
-            several = "s" * (len(numbers) > 1)
+            several = "s" if len(numbers) > 1 else ""
             off = f", lane{several} {', '.join(numbers)} off" if numbers else ""
         else:
             run, overrides = last_settings(state.lanes.values(), state.params)

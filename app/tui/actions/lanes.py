@@ -67,7 +67,7 @@ class LaneActions(AppBase):
             state.show_notice(state.why_gone or "The last lane can't be removed")
         else:
             undo, label = state.keys["run.undo"], state.label(lane.info.name)
-            later = " after the run" * state.running  # during it lanes stay
+            later = " after the run" if state.running else ""  # during it lanes stay
             state.show_notice(f"{label} is removed; {undo} brings it back{later}")
             self.engine.send(RemoveLane(lane.info.name))
         self.main.show_state()

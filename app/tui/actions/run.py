@@ -177,7 +177,7 @@ class RunActions(AppBase):
         state = self.state
         if state.stopped:
             self.end_slow_motion()
-            request, state.running = state.to_continue(), True
+            request, state.running = state.to_resume(), True
             self.engine.send(request)
         else:
             state.show_notice(state.busy or "There is no stopped answer to continue")
@@ -219,7 +219,7 @@ class RunActions(AppBase):
         if running:
             self.engine.send(Stop())
         if self.state.queued:
-            self._give_questions_back("Stopped. " * running)
+            self._give_questions_back("Stopped. " if running else "")
         elif running:
             pass
         elif self.main.prompt.text:

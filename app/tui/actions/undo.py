@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from app.engine.commands import (
-    NewConversation,
+    OpenConversation,
     SetLanes,
     SetParams,
     SetSchedule,
@@ -297,7 +297,7 @@ class Undo:
         """Show a conversation as it was."""
         self.app.state.runs.all = then.runs
         if then.path is None:
-            self.app.engine.send(NewConversation())
+            self.app.engine.send(OpenConversation())
             self.app.begin_conversation()
             self.app.state.seed = self.app.state.chosen_seed  # no answer with another is left
         else:

@@ -68,7 +68,7 @@ def phase_mark(state: AppState, lane: LaneState) -> str:
 def speedup_part(lane: LaneState, speedup: float, metrics: Metrics) -> Part:
     """Return the speedup; grey if measured over too few tokens, with a question mark if
     impossible."""
-    doubt = "?" * incredible(lane.strategy, speedup, metrics.tokens_per_pass)
+    doubt = "?" if incredible(lane.strategy, speedup, metrics.tokens_per_pass) else ""
     trusted = metrics.tokens >= FEW_TOKENS and not doubt
     return Part(f"{speedup:.2f}×{doubt}", "bold $foreground" if trusted else "$quiet")
 

@@ -97,7 +97,7 @@ def letters_are_commands(state: AppState, words: Sequence[str] | None = None) ->
     if words is None:
         return f"Letters are commands here: {write} goes back to writing"
     if words:
-        then = f", then → {', '.join(words[1:])}" * (len(words) > 1)
+        then = f", then → {', '.join(words[1:])}" if len(words) > 1 else ""
         return f"Digits set it, Home is {words[0]}{then}; {write} writes"
     return f"Digits set it; letters are commands: {write} writes"
 
@@ -135,14 +135,14 @@ def status_left(state: AppState, verdict: Verdict | None = None, commands: str =
         queued = f"“{shortened(state.queued[-1], QUEUED_CELLS)}”"
         back = Part(f"({state.keys['run.stop']} takes it back)", "$quiet", 1)
         before = len(state.queued) - 1
-        after = f", after {pluralize(before, 'question')}" * bool(before)
+        after = f", after {pluralize(before, 'question')}" if before else ""
         if state.not_ready:
             then = f"{loading(state, QUEUED_BAR)}, then {queued} is answered{after}"
             return [Part(then, "$primary"), back]
         done = "this answer is done" if state.running else "the conversation is open"
         return [Part(f"{queued} runs when {done}{after}", "$primary"), back]
     if state.loading or state.engine_state is EngineState.LOADING:
-        opens = ", then the conversation opens" * state.opening
+        opens = ", then the conversation opens" if state.opening else ""
         hangs = Part(f"{again} restarts it, should it hang", "$quiet", 1)
         return [Part(loading(state) + opens, "$primary"), *([hangs] if state.silent else [])]
     if state.opening:

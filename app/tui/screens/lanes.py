@@ -86,13 +86,17 @@ class MainScreen(LanesLayout):
             case _:
                 self.grid.handle_event(event, self.state)
 
+    def show_notice(self, text: str, seconds: float | None = 6.0) -> None:
+        """Show a notice in the status line."""
+        self.state.show_notice(text, seconds)
+        self.show_state()
+
     def _say_if_tabbed(self) -> None:
         """There was room for all lanes until one was added."""
         if self.tabbed:
             said = f"{self.state.notice}. " if self.state.notice else ""
             key = self.state.keys["view.next"]
-            self.state.show_notice(f"{said}No room for all lanes at once: {key} shows the next")
-            self.show_state()
+            self.show_notice(f"{said}No room for all lanes at once: {key} shows the next")
 
     def forget_conversation(self) -> None:
         for pane in self.grid.panes:
@@ -162,25 +166,22 @@ class MainScreen(LanesLayout):
         if event.widget is self.query_one("#title") and not self.state.replay:
             names = ("app.models", "app.palette", "run.schedule")
             models, every, schedule = (self.state.keys[name] for name in names)
-            then = f"{self.state.keys['run.stop']}, then " * self.writing
+            then = f"{self.state.keys['run.stop']}, then " if self.writing else ""
             what = f"{models} loads other models, {every} sets the seed"
-            self.state.show_notice(f"{what}; {then}{schedule} switches race and fair")
-            self.show_state()
+            self.show_notice(f"{what}; {then}{schedule} switches race and fair")
 
     def _say_what_lane_can(self, pane: LanePane) -> None:
         if pane.name_of_lane not in self.state.lanes:
             return
         names = ("run.stop", "view.zoom", "view.toggle_here", "view.copy")
         leave, zoom, off, copy = (self.state.keys[name] for name in names)
-        label, then = self.state.label(pane.name_of_lane), f"{leave}, then " * self.writing
+        label, then = self.state.label(pane.name_of_lane), f"{leave}, then " if self.writing else ""
         alone = "" if self.tabbed else f"{zoom} shows it alone, "
-        self.state.show_notice(f"{label}: {then}{alone}{off} switches it off, {copy} copies")
-        self.show_state()
+        self.show_notice(f"{label}: {then}{alone}{off} switches it off, {copy} copies")
 
     @on(TokenView.OlderClicked)
     def show_older_answer_hint(self) -> None:
-        self.state.show_notice("Only tokens of the newest answer can be explained")
-        self.show_state()
+        self.show_notice("Only tokens of the newest answer can be explained")
 
     def _toggle(self, pane: LanePane) -> None:
         """Switch a lane on or off, and choose another leader if it was the leader."""
@@ -190,9 +191,9 @@ class MainScreen(LanesLayout):
             lane.enabled = not lane.enabled
             self.engine.send(SetEnabled(name, lane.enabled))
             stopped = lane.enabled and lane.phase is Phase.STOPPED
-            later = " when the others are done" * state.running
+            later = " when the others are done" if state.running else ""
             runs = state.keys["prompt.run"]
-            then = f": {runs} in the empty prompt continues it{later}" * stopped
+            then = f": {runs} in the empty prompt continues it{later}" if stopped else ""
             state.show_notice(f"{state.label(name)} is {'on' if lane.enabled else 'off'}{then}")
             state.choose_leader()
             if state.leader != leader:
@@ -269,8 +270,7 @@ class MainScreen(LanesLayout):
 
     @on(Slider.Refused)
     def refuse_number(self, event: Slider.Refused) -> None:
-        self.state.show_notice(event.why)
-        self.show_state()
+        self.show_notice(event.why)
 
     def action_projector(self) -> None:
         self.app.push_screen(ProjectorScreen(self.state))
@@ -366,9 +366,8 @@ class MainScreen(LanesLayout):
                 pane.view.search(self.searched)
             number, count = pane.view.to_hit(step)
             on, back = (self.state.keys[name] for name in ("search.next", "search.before"))
-            more = f"; {on} next, {back} previous" * (count > 1)
-            self.state.show_notice(f"{number} of {count}{more}" if count else "Not found")
-            self.show_state()
+            more = f"; {on} next, {back} previous" if count > 1 else ""
+            self.show_notice(f"{number} of {count}{more}" if count else "Not found")
 
     def action_end_search(self) -> None:
         line = self.query_one(SearchLine)
@@ -477,8 +476,7 @@ class MainScreen(LanesLayout):
         if not selected:
             raise SkipAction
         super().action_copy_text()
-        self.state.show_notice(f"Copied {pluralize(len(selected), 'character')}")
-        self.show_state()
+        self.show_notice(f"Copied {pluralize(len(selected), 'character')}")
 
     def action_copy_answer(self) -> None:
         if pane := self.pane_here:
@@ -486,5 +484,4 @@ class MainScreen(LanesLayout):
             if answer:
                 self.app.copy_to_clipboard(answer)
             done = f"Copied the answer of {label}" if answer else f"{label} has no answer"
-            self.state.show_notice(done)
-            self.show_state()
+            self.show_notice(done)

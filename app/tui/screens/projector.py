@@ -46,7 +46,7 @@ class LaneBar(Horizontal):
             return
         speed = score.speed.median if score.speed else 0.0
         unit = "\n  tok/s" if speed else ""
-        unit += ", stopped" * bool(speed and score.stopped and not score.left_out)
+        unit += ", stopped" if speed and score.stopped and not score.left_out else ""
         title = (score.label, f"bold {self._color}")
         self._title.update(Content.assemble(title, (unit, "$quiet")))
         self._bar.show(partial(thick_bar, speed / top if top else 0.0, self._color))

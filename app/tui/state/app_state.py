@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from app.config.model_options import ModelOptions
-from app.engine.commands import ComputeProbabilities, Continue
+from app.engine.commands import ComputeProbabilities, ResumeAnswer
 from app.engine.events import (
     EngineExited,
     Event,
@@ -295,7 +295,7 @@ class AppState:
             and not (lane.strategy.remote and lane.first)
         )
 
-    def to_continue(self) -> Continue:
+    def to_resume(self) -> ResumeAnswer:
         """Return the request to go on with the answers that were stopped."""
         assert self.started is not None
         answers = {
@@ -305,7 +305,7 @@ class AppState:
             and not lane.strategy.remote
             and (name in self.stopped or lane.phase is Phase.DONE)
         }
-        return Continue(self.started.prompt_ids, self.stopped, answers, self.started.seed)
+        return ResumeAnswer(self.started.prompt_ids, self.stopped, answers, self.started.seed)
 
     def missing_probabilities(self) -> list[ComputeProbabilities]:
         """Return the requests for probabilities that the last answers lack, without those already
@@ -430,7 +430,7 @@ class AppState:
                     if lane.phase in (Phase.WAITING, Phase.RUNNING):
                         lane.phase = Phase.IDLE
                 if not self.gone:  # that says more
-                    key = f" ({self.keys['run.new']})" * event.suggests_new_conversation
+                    key = f" ({self.keys['run.new']})" if event.suggests_new_conversation else ""
                     self.show_notice(event.message + key, None)
             case EngineExited():
                 self.running = self.run_paused = False

@@ -23,7 +23,7 @@ from app.strategies.strategy import DEFAULT_TREE, DYNAMIC_TREE, Strategy
 from app.text.token_event import TokenEvent
 from app.tui.state.growing import Growing, Same
 from decoding.cost.round_statistics import RoundStatistics
-from decoding.params import Gamma, Params, flat, with_settings
+from decoding.params import Gamma, Params, flat
 from decoding.round import Round
 
 Settings = tuple[Any, ...]  # a tree and the values of a strategy's settings
@@ -144,8 +144,8 @@ class LaneState:
         self.info = replace(self.info, overrides=overrides)
 
     def effective_params(self, params: Params) -> Params:
-        """Return the run's settings with the lane's overrides."""
-        return with_settings(params, self.info.overrides)
+        """Return the run's settings as they act on the lane."""
+        return self.info.spec.effective_params(params)
 
     def gamma(self, effective: Params) -> Gamma:
         """Return the gamma that the lane's `effective` settings give, limited by the depth of a

@@ -154,7 +154,7 @@ def forecast_line(found: Forecast, alpha: float | None, width: int, lane: int = 
         usual = "$foreground" if column * each <= seen else "$quiet"
         parts.append(clickable(block, styles.get(column, usual), gamma))
     parts.append(f"{len(found.speeds) - 1}")
-    beyond = "?" * (now > seen)
+    beyond = "?" if now > seen else ""
     present = f"now γ{now}{beyond} {speed(found.now)}"
     is_best = best == now > 0 and not ahead
     up_to = f" up to γ{seen}" * (seen < len(found.speeds) - 1)

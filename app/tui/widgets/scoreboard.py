@@ -88,7 +88,7 @@ class Scoreboard(Panel):
         counts = {each.speed.count for each in found if each.speed}
         title = [Part("Scoreboard", "bold $primary")]
         if (most := max(counts, default=0)) > 1:
-            most_of = "up to " * (len(counts) > 1)
+            most_of = "up to " if len(counts) > 1 else ""
             runs = f"{most_of}{most} {state.schedule_of_run} runs of this prompt, median"
             title.append(Part(runs, "$quiet", 1))
             if self.columns - EDGE_CELLS >= RANGE_COLUMNS:

@@ -71,7 +71,7 @@ class TreePanel(Panel):
         known = None if lane.strategy.remote else record
         self._facts.show(round_counts(known), round_total(known, BAR_CELLS))
         back, forth = (state.keys[each] for each in ("view.round_back", "view.round_forward"))
-        arrows = "← → or " * self.view.has_focus
+        arrows = "← → or " if self.view.has_focus else ""
         keys = [Part(f"{arrows}{back} {forth} round by round", "$quiet")] if record else []
         self.bottom.show(round_times(known), keys)
         self._draw(state, lane, record)

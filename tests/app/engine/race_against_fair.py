@@ -19,7 +19,7 @@ from typing import get_args
 
 import tests.conftest  # noqa: F401  # leaves the user's settings and files alone
 from app.config.settings import load_settings
-from app.engine.commands import Command, NewConversation, Run, SetSchedule
+from app.engine.commands import Command, OpenConversation, Run, SetSchedule
 from app.engine.events import (
     EngineExited,
     Event,
@@ -69,7 +69,7 @@ def _answer(
     engine: SessionProcess, prompt: str, schedule: Schedule
 ) -> dict[str, tuple[float, float]]:
     """Tokens/s and speedup by lane."""
-    commands: Sequence[Command] = (NewConversation(), SetSchedule(schedule), Run(prompt))
+    commands: Sequence[Command] = (OpenConversation(), SetSchedule(schedule), Run(prompt))
     for command in commands:
         engine.send(command)
     speeds = {}

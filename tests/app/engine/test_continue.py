@@ -7,7 +7,15 @@ from typing import Any
 
 import pytest
 
-from app.engine.commands import AnswerSoFar, Continue, Resume, Run, SetEnabled, Stop, Turn
+from app.engine.commands import (
+    AnswerSoFar,
+    OpenConversation,
+    ResumeAnswer,
+    Run,
+    SetEnabled,
+    Stop,
+    Turn,
+)
 from app.engine.events import (
     Finished,
     Prefilled,
@@ -62,7 +70,7 @@ def go_on(listener: Listener, events: list[Any], *lanes: str) -> list[Any]:
     stopped = [lane for lane in LANES if lane not in known or known[lane].finished is None]
     listener.forget()
     ids = of(events, RunStarted)[0].prompt_ids
-    listener.session.send(Continue(ids, lanes or tuple(stopped), known, 7))
+    listener.session.send(ResumeAnswer(ids, lanes or tuple(stopped), known, 7))
     return [*events, *listener.rest()]
 
 
@@ -108,8 +116,8 @@ def test_a_sampled_first_token_is_not_drawn_a_second_time(
     listener = open_session(params=SAMPLED)
     listener.loaded()
     (started,) = of(truth, RunStarted)
-    listener.session.send(Resume((Turn(PROMPT, started.run, {"ar": "something"}),), 7))
-    listener.session.send(Continue(started.prompt_ids, ("ar", "lookup"), only_first, 7))
+    listener.session.send(OpenConversation((Turn(PROMPT, started.run, {"ar": "something"}),), 7))
+    listener.session.send(ResumeAnswer(started.prompt_ids, ("ar", "lookup"), only_first, 7))
     heard = listener.rest()
     for lane in ("ar", "lookup"):
         assert [token.id for event in of(heard, RoundFinished, lane) for token in event.tokens] == [
@@ -126,7 +134,7 @@ def test_twice_stopped_and_a_lane_that_was_done_is_compared(
     assert reason_of(events, "ar") == "length" and not of(events, Prefilled, "lookup")
     known = answers(events)
     listener.forget()
-    listener.session.send(Continue(of(events, RunStarted)[0].prompt_ids, LANES[1:], known, 7))
+    listener.session.send(ResumeAnswer(of(events, RunStarted)[0].prompt_ids, LANES[1:], known, 7))
     listener.wait(RoundFinished, 2, lambda event: event.lane == "draft")
     listener.session.send(Stop())
     events += listener.rest()
@@ -148,7 +156,7 @@ def test_after_a_restart_from_what_was_recorded(
     other = open_session(schedule=schedule, params=LONG)
     other.loaded()
     run = of(events, RunStarted)[0].run
-    other.session.send(Resume((Turn(PROMPT, run, {"ar": "something"}),), 7))
+    other.session.send(OpenConversation((Turn(PROMPT, run, {"ar": "something"}),), 7))
     heard = go_on(other, events)
     truth = open_session(schedule=schedule, params=LONG)
     truth.loaded()
@@ -197,7 +205,7 @@ def test_a_lane_that_is_off_by_then_stays_stopped(open_session: Open, lockstep: 
 def test_without_an_answer_there_is_nothing_to_go_on_with(open_session: Open) -> None:
     listener = open_session()
     listener.loaded()
-    listener.session.send(Continue((1, 2), ("ar",), {}, 7))
+    listener.session.send(ResumeAnswer((1, 2), ("ar",), {}, 7))
     refused = listener.rest()[-1]
     assert refused == RunRejected("", "there is no answer to continue")
     end = listener.turn("the lazy dog")[-1]

@@ -23,12 +23,11 @@ from app.config.model_options import ModelOptions
 from app.engine.commands import (
     AddLane,
     Command,
-    NewConversation,
+    OpenConversation,
     OpenModels,
     Pause,
     RecordProbabilities,
     RemoveLane,
-    Resume,
     Run,
     RunAgain,
     SetEnabled,
@@ -98,8 +97,8 @@ def test_every_command_arrives_in_order(engine: SessionProcess) -> None:
     commands: list[Command] = [
         Pause(True),
         StepRound(),
-        NewConversation(),
-        Resume((Turn("a", 0, {"ar": "b"}),), 7),
+        OpenConversation(),
+        OpenConversation((Turn("a", 0, {"ar": "b"}),), 7),
         SetParams(Params(SamplingParams(0.5), gamma=3)),
         SetEnabled("ar", False),
         SetSchedule("race"),
@@ -158,7 +157,7 @@ def test_another_one_goes_on_with_all_that_was_told(engine: SessionProcess) -> N
     engine.send(SetParams(Params(gamma=2)))
     engine.send(SetParams(Params(gamma=3)))
     engine.send(SetEnabled("lookup", False))
-    engine.send(Resume((Turn("a", 4, {"ar": "b"}),), 7))
+    engine.send(OpenConversation((Turn("a", 4, {"ar": "b"}),), 7))
     engine.send(Stop())
     wait_for(engine, lambda seen: EngineExited(KILLED) in seen)
     engine.send(RecordProbabilities(frozenset({"ar"})))
@@ -167,7 +166,7 @@ def test_another_one_goes_on_with_all_that_was_told(engine: SessionProcess) -> N
         repr(SetParams(Params(gamma=3))),
         repr(RecordProbabilities(frozenset({"ar"}))),
         repr(SetEnabled("lookup", False)),
-        repr(Resume((Turn("a", 4, {"ar": "b"}),), 7)),
+        repr(OpenConversation((Turn("a", 4, {"ar": "b"}),), 7)),
         "for t, ['ar', 'lookup'], from run 5 on",
     ]
     engine.send(Stop())
@@ -204,7 +203,7 @@ def test_a_long_conversation_does_not_hold_up_who_sends_it(tmp_path: Path) -> No
     begin.touch()
     engine = SessionProcess(partial(late, begin), ModelOptions("t"), SPECS)
     engine.open()
-    engine.send(Resume((Turn("a", 0, {"ar": "x" * 1_000_000}),), 7))
+    engine.send(OpenConversation((Turn("a", 0, {"ar": "x" * 1_000_000}),), 7))
     engine.send(Stop())
     wait_for(engine, lambda seen: EngineExited(KILLED) in seen)
     begin.unlink()
@@ -220,7 +219,7 @@ def test_a_long_conversation_does_not_hold_up_who_sends_it(tmp_path: Path) -> No
 
 def test_other_models_are_opened_by_another_one(engine: SessionProcess) -> None:
     engine.open()
-    engine.send(Resume((Turn("a", 0, {}),), 7))
+    engine.send(OpenConversation((Turn("a", 0, {}),), 7))
     engine.send(Stop())
     wait_for(engine, lambda seen: EngineExited(KILLED) in seen)
     engine.send(OpenModels(ModelOptions("x"), SPECS[:1]))

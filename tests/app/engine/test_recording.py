@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from app.engine.commands import (
-    NewConversation,
+    OpenConversation,
     RecordProbabilities,
-    Resume,
     SetLeader,
     SetParams,
     Turn,
@@ -88,10 +87,10 @@ def test_go_on_with_a_kept_conversation(open_session: Open) -> None:
     second = open_session(seed=99)
     second.loaded()
     past = (Turn("the quick brown fox", 0, answers(told[0])),)
-    second.session.send(Resume(past, 7))
+    second.session.send(OpenConversation(past, 7))
     assert tokens(second.turn("and the lazy dog")) == tokens(told[1])
 
-    second.session.send(Resume((*past, Turn("and the lazy dog", 1, answers(told[1]))), 7))
+    second.session.send(OpenConversation((*past, Turn("and the lazy dog", 1, answers(told[1]))), 7))
     again = second.turn()  # the last turn once more, as if it had been asked here
     assert tokens(again) == tokens(told[1])
     (started,) = of(again, RunStarted)
@@ -99,7 +98,7 @@ def test_go_on_with_a_kept_conversation(open_session: Open) -> None:
     third = second.turn("the fox")
     assert of(third, RunStarted)[0].run == 2
 
-    second.session.send(NewConversation())
+    second.session.send(OpenConversation())
     assert of(second.turn("the fox"), RunStarted)[0].turn == 0
 
 

@@ -18,9 +18,8 @@ from app.engine import between_turns
 from app.engine.commands import (
     AddLane,
     Command,
-    NewConversation,
+    OpenConversation,
     Pause,
-    Resume,
     Run,
     RunAgain,
     StartSamplingTest,
@@ -239,7 +238,7 @@ def test_of_a_conversation_that_was_reopened(open_session: Open) -> None:
     listener = open_session("ar,draft", params=Params(SamplingParams(0.8), max_new_tokens=6))
     listener.loaded()
     turns = (Turn("the quick", 0, {"ar": " brown fox"}), Turn("over the", 1, {"ar": " a"}))
-    listener.session.send(Resume(turns, 7))
+    listener.session.send(OpenConversation(turns, 7))
     listener.session.send(StartSamplingTest("draft", 10))
     first = listener.wait(SamplingTest, such=lambda e: e.done == 10)
     assert first.context.endswith("over the")
@@ -277,7 +276,7 @@ def test_after_the_run_too_and_from_its_beginning(open_session: Open) -> None:
     listener.session.send(StartSamplingTest("draft", 10))
     last = listener.wait(SamplingTest, such=lambda e: e.done == 10)
     assert last.context.endswith("fox")
-    listener.session.send(NewConversation())
+    listener.session.send(OpenConversation())
     listener.forget()
     listener.session.send(StartSamplingTest("draft", 10))
     assert "nothing was asked" in (listener.wait(SamplingTest).note or "")

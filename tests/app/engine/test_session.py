@@ -11,9 +11,8 @@ import pytest
 
 from app.config.model_options import ModelOptions
 from app.engine.commands import (
-    NewConversation,
+    OpenConversation,
     Pause,
-    Resume,
     Run,
     RunAgain,
     SetEnabled,
@@ -208,7 +207,7 @@ def test_a_new_conversation_forgets(
     listener = open_session()
     listener.loaded()
     listener.turn("the fox")
-    listener.session.send(NewConversation())
+    listener.session.send(OpenConversation())
     events = listener.turn("the dog")
     assert conversations[-1] == [("user", "the dog")]
     assert of(events, RunStarted)[0].turn == 0
@@ -263,7 +262,7 @@ def test_a_chosen_seed_is_that_of_the_next_runs_and_conversations(open_session: 
     listener.session.send(SetSeed(started.seed))
     assert ids_of(listener.turn(), "ar") == ids_of(first, "ar")
     listener.session.send(SetSeed(8))
-    listener.session.send(NewConversation())
+    listener.session.send(OpenConversation())
     anew = listener.turn("the dog")
     assert of(anew, RunStarted)[0].seed == 8 and ids_of(anew, "ar") == ids_of(other, "ar")
 
@@ -272,7 +271,7 @@ def test_the_same_seed_and_questions_give_the_same_answers(open_session: Open) -
     listener = open_session(params=Params(SamplingParams(1.0), 3, 12))
     listener.loaded()
     first, second = listener.turn("the fox"), listener.turn("the fox")
-    listener.session.send(NewConversation())
+    listener.session.send(OpenConversation())
     assert ids_of(listener.turn("the fox"), "ar") == ids_of(first, "ar") != ids_of(second, "ar")
 
 
@@ -283,11 +282,11 @@ def test_no_run_has_the_number_of_another_whichever_conversation_it_is_in(
     listener = open_session("ar", first_run=4)
     listener.loaded()
     runs = [started_by(listener, "the fox")]
-    listener.session.send(NewConversation())
+    listener.session.send(OpenConversation())
     runs.append(started_by(listener, "the fox"))
-    listener.session.send(Resume((Turn("the fox", 1, {"ar": "runs"}),), 7))
+    listener.session.send(OpenConversation((Turn("the fox", 1, {"ar": "runs"}),), 7))
     runs.append(started_by(listener, "the dog"))
-    listener.session.send(Resume((Turn("the fox", 8, {"ar": "runs"}),), 7))
+    listener.session.send(OpenConversation((Turn("the fox", 8, {"ar": "runs"}),), 7))
     runs.append(started_by(listener, "the dog"))
     assert runs == [4, 5, 6, 9]
 
@@ -385,7 +384,7 @@ def test_a_new_conversation_and_at_once_a_prompt(open_session: Open) -> None:
     listener.loaded()
     listener.session.send(Run("the fox"))
     listener.wait(RoundFinished, 2)
-    listener.session.send(NewConversation())
+    listener.session.send(OpenConversation())
     listener.session.send(Run("the dog"))
     assert listener.wait(RunFinished).stopped
     assert listener.wait(RunStarted, 2).turn == 0

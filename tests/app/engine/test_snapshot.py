@@ -9,9 +9,8 @@ import pytest
 
 from app.config.model_options import ModelOptions
 from app.engine.commands import (
-    NewConversation,
+    OpenConversation,
     OpenModels,
-    Resume,
     Run,
     SetEnabled,
     SetOverrides,
@@ -71,14 +70,16 @@ def test_the_conversation_is_what_the_lanes_said(open_session: Open) -> None:
         snapshot.apply_events(events)
     first, _, again = turns
     assert list(snapshot.to_commands()) == [
-        Resume((Turn("the quick brown fox", 0, said(first)), Turn("and then", 1, said(again))), 7)
+        OpenConversation(
+            (Turn("the quick brown fox", 0, said(first)), Turn("and then", 1, said(again))), 7
+        )
     ]
     assert snapshot.next_run == 2
-    snapshot.apply_command(NewConversation())
+    snapshot.apply_command(OpenConversation())
     assert list(snapshot.to_commands()) == [SetSeed(7)] and snapshot.next_run == 2
-    snapshot.apply_command(Resume((Turn("a", 1, {}),), 7))
+    snapshot.apply_command(OpenConversation((Turn("a", 1, {}),), 7))
     assert snapshot.next_run == 2
-    snapshot.apply_command(Resume((Turn("a", 4, {}),), 7))
+    snapshot.apply_command(OpenConversation((Turn("a", 4, {}),), 7))
     assert snapshot.next_run == 5
 
 
@@ -91,10 +92,12 @@ def test_an_answer_that_goes_on_is_told_to_its_end(open_session: Open) -> None:
     part = [*turn[:at], Finished("lookup", "stopped"), RunFinished(0, True)]
     other.apply_events([*part, RunContinued(0, ("lookup",)), turn[at]])
     (until,) = list(other.to_commands())
-    assert isinstance(until, Resume) and until.turns[0].answers == said(turn[: at + 1])
+    assert isinstance(until, OpenConversation) and until.turns[0].answers == said(turn[: at + 1])
     assert [type(event) for event in other.closing_events("gone")] == [Finished, RunFinished]
     other.apply_events(turn[at + 1 :])
-    assert list(other.to_commands()) == [Resume((Turn("the quick brown fox", 0, said(turn)),), 7)]
+    assert list(other.to_commands()) == [
+        OpenConversation((Turn("the quick brown fox", 0, said(turn)),), 7)
+    ]
     assert not list(other.closing_events("gone"))
 
 
@@ -119,21 +122,21 @@ def test_lanes_are_as_they_were_changed_last() -> None:
 
 def test_a_chosen_seed_is_that_of_the_conversation_and_of_new_ones() -> None:
     snapshot = SessionSnapshot(MINE, SPECS)
-    snapshot.apply_command(Resume((Turn("a", 0, {}),), 7))
+    snapshot.apply_command(OpenConversation((Turn("a", 0, {}),), 7))
     snapshot.apply_command(SetSeed(8))
-    assert list(snapshot.to_commands()) == [Resume((Turn("a", 0, {}),), 8)]
-    snapshot.apply_command(NewConversation())
+    assert list(snapshot.to_commands()) == [OpenConversation((Turn("a", 0, {}),), 8)]
+    snapshot.apply_command(OpenConversation())
     assert list(snapshot.to_commands()) == [SetSeed(8)]
-    snapshot.apply_command(Resume((Turn("b", 1, {}),), 7))
-    assert list(snapshot.to_commands()) == [Resume((Turn("b", 1, {}),), 7)]
-    snapshot.apply_command(NewConversation())
+    snapshot.apply_command(OpenConversation((Turn("b", 1, {}),), 7))
+    assert list(snapshot.to_commands()) == [OpenConversation((Turn("b", 1, {}),), 7)]
+    snapshot.apply_command(OpenConversation())
     assert list(snapshot.to_commands()) == [SetSeed(7)]
 
 
 def test_models_that_came_back_are_those_to_load() -> None:
     snapshot = SessionSnapshot(MINE, SPECS)
     snapshot.apply_events([loaded("mine", "ar")])
-    snapshot.apply_command(Resume((Turn("a", 0, {}),), 7))
+    snapshot.apply_command(OpenConversation((Turn("a", 0, {}),), 7))
     snapshot.apply_command(OpenModels(OTHER, SPECS))
     assert (snapshot.options, snapshot.specs) == (OTHER, SPECS)
     assert list(snapshot.to_commands()) == [SetSeed(7)]  # without the conversation

@@ -27,10 +27,9 @@ from app.engine.commands import (
     AddLane,
     Command,
     ComputeProbabilities,
-    NewConversation,
+    OpenConversation,
     Pause,
     RemoveLane,
-    Resume,
     Run,
     RunAgain,
     SetEnabled,
@@ -104,12 +103,11 @@ class AnsweringEngine(ScriptedEngine):
                 self._answer("again")
             case Stop():
                 self._stop()
-            case NewConversation():
+            case OpenConversation(turns):
                 self._stop()
-                self._turns = 0
-            case Resume(turns):
                 self._turns = len(turns)
-                self._run = turns[-1].run
+                if turns:
+                    self._run = turns[-1].run
             case Pause(paused):
                 self._paused = paused
             case StepRound() if self._coming:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.engine.commands import Continue, Run
+from app.engine.commands import ResumeAnswer, Run
 from app.engine.events import Finished, RunContinued, RunFinished, RunStarted
 from app.tui.state.scores import scores
 from tests.support.scripted import metrics, prefilled, stepped
@@ -44,7 +44,7 @@ async def test_enter_goes_on_and_the_text_grows_where_it_was(play: Play) -> None
     async with play() as stage:
         await stopped(stage)
         await stage.press("enter", "enter")  # the second one is too late
-        (asked,) = stage.engine.asked(Continue)
+        (asked,) = stage.engine.asked(ResumeAnswer)
         assert asked.prompt_ids == (1, 2, 3) and asked.lanes == ("draft", "lookup")
         draft, plain = asked.answers["draft"], asked.answers["ar"]
         assert (len(draft.rounds), draft.finished) == (1, None)
@@ -62,7 +62,7 @@ async def test_enter_goes_on_and_the_text_grows_where_it_was(play: Play) -> None
         assert stage.lines(3)[:2] == ["› Hello", "A"]
         assert stage.app.state.turns == 1 and "Stopped" not in stage.text
         await stage.press("enter")
-        assert len(stage.engine.asked(Continue)) == 1 and "Type the next question" in stage.text
+        assert len(stage.engine.asked(ResumeAnswer)) == 1 and "Type the next question" in stage.text
 
 
 async def test_the_next_question_may_be_asked_instead(play: Play) -> None:
@@ -70,7 +70,7 @@ async def test_the_next_question_may_be_asked_instead(play: Play) -> None:
         await stopped(stage)
         await stage.type("next")
         await stage.press("enter")
-        assert stage.engine.asked(Run) == [Run("next")] and not stage.engine.asked(Continue)
+        assert stage.engine.asked(Run) == [Run("next")] and not stage.engine.asked(ResumeAnswer)
         await stage.begin("next", 1)
         await stage.finish(1)
         assert "Stopped" not in stage.text
@@ -81,7 +81,7 @@ async def test_a_lane_that_was_switched_off_stays_stopped(play: Play) -> None:
         await stopped(stage)
         await stage.to_lane(2)
         await stage.press("o", "i", "enter")
-        (asked,) = stage.engine.asked(Continue)
+        (asked,) = stage.engine.asked(ResumeAnswer)
         assert asked.lanes == ("lookup",) and set(asked.answers) == {"ar"}
 
 
@@ -90,7 +90,7 @@ async def test_answers_of_another_model_do_not_go_on(play: Play) -> None:
         await stopped(stage)
         stage.app.state.foreign = True
         await stage.press("enter")
-        assert not stage.engine.asked(Continue) and "Stopped" not in stage.text
+        assert not stage.engine.asked(ResumeAnswer) and "Stopped" not in stage.text
 
 
 async def test_the_palette_has_it_by_name(play: Play) -> None:
@@ -99,7 +99,7 @@ async def test_the_palette_has_it_by_name(play: Play) -> None:
         await stage.press("ctrl+p")
         await stage.find("continue stopped")
         await stage.press("enter")
-        await stage.until(lambda: stage.engine.asked(Continue))
+        await stage.until(lambda: stage.engine.asked(ResumeAnswer))
 
 
 async def test_one_answer_counts_once_on_the_scoreboard(play: Play) -> None:

@@ -15,8 +15,7 @@ import pytest
 
 from app.cli.chat import say_how_to_continue
 from app.engine.commands import (
-    NewConversation,
-    Resume,
+    OpenConversation,
     Run,
     SetEnabled,
     SetOverrides,
@@ -107,7 +106,9 @@ async def test_reopen_and_go_on(store: Store, kept: Path) -> None:
         assert "1 turn    Count!" in stage.text
         titles = [entry.title for entry in store.entries()]
         await reopen(stage, *["down"] * titles.index("Count!"), "enter")
-        assert stage.engine.asked(Resume) == [Resume((Turn("Count!", 0, ANSWERS),), 42)]
+        assert stage.engine.asked(OpenConversation) == [
+            OpenConversation((Turn("Count!", 0, ANSWERS),), 42)
+        ]
         assert (
             "“Count!” continues here" in stage.text
             and "not among" not in stage.text
@@ -384,7 +385,7 @@ async def test_not_while_a_run_goes_on(store: Store, kept: Path) -> None:
     async with opened(store) as stage:
         await stage.tell(*turn(0, "Busy", 1.0, 0)[:3])
         await reopen(stage, "f3", "end", "enter")
-        assert not stage.engine.asked(Resume) and "Still answering" in stage.text
+        assert not stage.engine.asked(OpenConversation) and "Still answering" in stage.text
 
 
 @pytest.mark.parametrize("there", [True, False])
@@ -404,8 +405,10 @@ async def test_one_chosen_while_models_are_loaded_opens_then(
         await stage.tell()
         if there:
             assert stage.lines(1)[:2] == ["› Count!", "Four seven five"]
-            kinds = [call for call in stage.engine.calls if isinstance(call, Resume | Run)]
-            assert kinds == [Resume((Turn("Count!", 0, ANSWERS),), 42), Run("And on?")]
+            kinds = [
+                call for call in stage.engine.calls if isinstance(call, OpenConversation | Run)
+            ]
+            assert kinds == [OpenConversation((Turn("Count!", 0, ANSWERS),), 42), Run("And on?")]
         else:
             assert "No such file" in stage.text and not stage.engine.asked(Run)
             assert stage.app.main.prompt.text == "And on?"
@@ -422,7 +425,7 @@ async def test_one_chosen_for_models_that_cannot_be_loaded_is_forgotten(
         assert "no such model" in stage.app.state.notice
         await stage.press("f5")
         await stage.tell(LOADED)
-        assert not stage.engine.asked(Resume)
+        assert not stage.engine.asked(OpenConversation)
 
 
 async def test_the_up_key_has_the_prompts_of_earlier_sessions(store: Store, kept: Path) -> None:
@@ -573,7 +576,7 @@ async def test_the_current_conversation_may_be_deleted_once_answered(store: Stor
         await stage.tell(*events[3:])
         await stage.press("d", "d", "escape")
         assert store.entries() == [] and "Four" not in stage.text
-        assert stage.engine.asked(NewConversation) == [NewConversation()]
+        assert stage.engine.asked(OpenConversation) == [OpenConversation()]
         await stage.tell(*turn(0, "Another", 2.0, 1))
     assert [entry.title for entry in store.entries()] == ["Another"]
 

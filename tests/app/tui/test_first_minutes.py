@@ -13,7 +13,7 @@ from textual import events
 from textual.widget import Widget
 
 from app.engine.commands import (
-    NewConversation,
+    OpenConversation,
     Pause,
     Run,
     RunAgain,
@@ -230,7 +230,7 @@ ANSWERED = (
     Trial("once more", ("f5",), lambda stage: len(stage.engine.asked(RunAgain)) == 1),
 )
 AFTER = (
-    Trial("a new conversation", ("ctrl+n",), lambda stage: stage.engine.asked(NewConversation)),
+    Trial("a new conversation", ("ctrl+n",), lambda stage: stage.engine.asked(OpenConversation)),
     Trial("and a question", (*"How?",), prompt("How?")),
 )
 

@@ -11,7 +11,7 @@ from textual import events
 
 from app.engine.commands import (
     AddLane,
-    NewConversation,
+    OpenConversation,
     Pause,
     RemoveLane,
     Run,
@@ -256,7 +256,7 @@ async def test_a_conversation_goes_on_from_the_lane_in_focus(play: Play) -> None
         assert stage.lines(2)[:5] == ["› One", "other answer", "", "› Two", ""]
         await stage.finish()
         await stage.press("ctrl+n")
-        assert len(stage.engine.asked(NewConversation)) == 1
+        assert len(stage.engine.asked(OpenConversation)) == 1
         assert "One" not in stage.text and "continues here" not in stage.text
         await stage.press(*"Two")
         assert stage.app.main.prompt.text == "Two"
@@ -351,7 +351,7 @@ async def test_an_engine_that_has_ended_between_two_turns(play: Play) -> None:
         await stage.finish()
         await stage.tell(EngineExited("killed"))
         await stage.press("ctrl+n")
-        assert stage.engine.asked(NewConversation) and "Hi" not in stage.lines(1)[0]
+        assert stage.engine.asked(OpenConversation) and "Hi" not in stage.lines(1)[0]
         await stage.press("f5")
         assert stage.engine.opened == 3 and not stage.engine.asked(RunAgain)
 

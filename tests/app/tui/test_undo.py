@@ -12,10 +12,9 @@ import pytest
 
 from app.config.model_options import ModelOptions
 from app.engine.commands import (
-    NewConversation,
+    OpenConversation,
     OpenModels,
     RemoveLane,
-    Resume,
     Run,
     SetEnabled,
     SetLanes,
@@ -428,11 +427,13 @@ async def test_a_conversation_that_was_left(store: Store) -> None:
         await stage.press("ctrl+n")
         assert "Count!" not in stage.text and "Ctrl+Z brings the last one back" in stage.text
         await reopen(stage, "ctrl+z")
-        assert stage.engine.asked(Resume) == [Resume((Turn("Count!", 0, ANSWERS),), 42)]
+        opened_again = OpenConversation((Turn("Count!", 0, ANSWERS),), 42)
+        assert stage.engine.asked(OpenConversation) == [OpenConversation(), opened_again]
         assert stage.lines(1)[0] == "› Count!" and "Undone: the new conversation" in stage.text
         await stage.press("ctrl+y")
         assert "Redone: the new conversation" in stage.text
-        assert len(stage.engine.asked(NewConversation)) == 2 and "Count!" not in stage.lines(1)[0]
+        assert stage.engine.asked(OpenConversation)[2:] == [OpenConversation()]
+        assert "Count!" not in stage.lines(1)[0]
 
 
 async def test_a_run_that_replaced_an_answer(store: Store) -> None:
@@ -445,7 +446,7 @@ async def test_a_run_that_replaced_an_answer(store: Store) -> None:
         after = path.read_bytes()
         assert len(after) > len(before)
         await reopen(stage, "ctrl+z")
-        assert path.read_bytes() == before and len(stage.engine.asked(Resume)) == 1
+        assert path.read_bytes() == before and len(stage.engine.asked(OpenConversation)) == 1
         assert "Undone: the last run" in stage.text
         await reopen(stage, "ctrl+y")
         assert path.read_bytes() == after
@@ -729,12 +730,12 @@ async def test_keys_pressed_during_a_slow_undo_are_steps_of_their_own(
         there.set()
         await stage.until(lambda: stage.engine.asked(Run))
         one, two = Turn("Count!", 0, ANSWERS), Turn("And on?", 1, ANSWERS)
-        calls = [e for e in stage.engine.calls if isinstance(e, Resume | NewConversation | Run)]
+        calls = [e for e in stage.engine.calls if isinstance(e, OpenConversation | Run)]
         assert calls == [
-            Resume((one, two), 42),
-            Resume((one,), 42),
-            NewConversation(),
-            Resume((one,), 42),
+            OpenConversation((one, two), 42),
+            OpenConversation((one,), 42),
+            OpenConversation(),
+            OpenConversation((one,), 42),
             Run("Next"),
         ]
 
@@ -888,7 +889,9 @@ async def test_conversations_that_are_not_kept() -> None:
         assert "Hello" not in stage.lines(1)[0]
         await reopen(stage, "ctrl+z")
         assert stage.lines(1)[0] == "› Count!"
-        assert stage.engine.asked(Resume)[-1] == Resume((Turn("Count!", 0, ANSWERS),), 42)
+        assert stage.engine.asked(OpenConversation)[-1] == OpenConversation(
+            (Turn("Count!", 0, ANSWERS),), 42
+        )
         for _ in range(3):
             await reopen(stage, "ctrl+y")
         assert stage.lines(1)[0] == "› Hello"
@@ -989,7 +992,7 @@ async def test_the_present_conversation_deleted(store: Store) -> None:
         assert "Undone: deleting “Count!”; " in stage.text and stage.lines(1)[0] == "› Count!"
         await reopen(stage, "ctrl+y")
         assert store.entries() == [] and "Count!" not in stage.lines(1)[0]
-        assert len(stage.engine.asked(NewConversation)) == 2
+        assert stage.engine.asked(OpenConversation).count(OpenConversation()) == 2
         await reopen(stage, "ctrl+z")
         await stage.tell(*turn(1, "And on?", 20.0, 1))
         (entry,) = store.entries()
@@ -1035,12 +1038,14 @@ async def test_other_models_with_the_conversation_on_those_before(store: Store) 
         await stage.tell(LOADED)
         await stage.until(lambda: stage.lines(1)[0] == "› Count!")
         await stage.tell()
-        assert stage.engine.asked(Resume) == [Resume((Turn("Count!", 0, ANSWERS),), 42)]
+        assert stage.engine.asked(OpenConversation) == [
+            OpenConversation((Turn("Count!", 0, ANSWERS),), 42)
+        ]
         assert stage.app.recorder and stage.app.recorder.path == store.entries()[0].path
         await stage.press("ctrl+y")
         assert stage.engine.asked(OpenModels)[-1].options == OTHERS
         await stage.tell(replace(LOADED, target="mine"))
-        assert "Count!" not in stage.text and len(stage.engine.asked(Resume)) == 1
+        assert "Count!" not in stage.text and len(stage.engine.asked(OpenConversation)) == 1
 
 
 async def test_models_that_can_t_be_had_back(store: Store) -> None:
@@ -1055,4 +1060,5 @@ async def test_models_that_can_t_be_had_back(store: Store) -> None:
             replace(LOADED, target="mine", restored=True), LoadFailed("no such folder", kept=True)
         )
         assert "mine is loaded again: no such folder" in stage.text
-        assert not stage.engine.asked(Resume) and not stage.app.undo.stack.waiting
+        assert stage.engine.asked(OpenConversation) == [OpenConversation()]
+        assert not stage.app.undo.stack.waiting
