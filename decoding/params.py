@@ -34,7 +34,7 @@ class Bounds:
         if value in self.others:
             return
         if not _is_number(value):
-            other = " or auto" * ("auto" in self.others)
+            other = " or auto" if "auto" in self.others else ""
             raise ValueError(f"{name} must be a number{other}, not {value!r}")
         fits = (
             -math.inf < value < math.inf  # an integer may be too large for a float

@@ -26,7 +26,9 @@ def _perhaps(error: TyperException) -> str:
         if commands:
             return f"{message}, perhaps {commands}"
         # a question in quotes, as other programs take it
-        return message + "; specchat run TEXT answers one" * (" " in message.partition("'")[2])
+        return message + (
+            "; specchat run TEXT answers one" if " " in message.partition("'")[2] else ""
+        )
     if context is None or not error.message.startswith("No such option"):
         return ""
     written = getattr(error, "option_name", "")

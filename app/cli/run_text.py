@@ -53,7 +53,7 @@ def _figures(lane: dict[str, Any]) -> str:
         ("tokens_per_pass", "τ {:.2f}"),
     ):
         if lane[key] is not None:
-            doubt = "?" * (key == "speedup" and incredible_row(lane))
+            doubt = "?" if key == "speedup" and incredible_row(lane) else ""
             parts.append(form.format(lane[key]) + doubt)
     if lane["acceptance_rate"] is None and lane["drafted"]:  # most servers report only this
         parts.append(f"{lane['accepted']} of {lane['drafted']} drafts accepted")

@@ -149,7 +149,8 @@ class SessionProcess:
         if code is None:  # a driver or debugger delays its end
             how = "ended"
         elif code < 0:
-            how = f"was killed by signal {-code}{' (out of memory?)' * (code == -signal.SIGKILL)}"
+            perhaps = " (out of memory?)" if code == -signal.SIGKILL else ""
+            how = f"was killed by signal {-code}{perhaps}"
         else:
             how = f"ended with code {code}"
         return f"the decoding process {how}"

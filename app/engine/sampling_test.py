@@ -136,7 +136,7 @@ def _text(side: _Side, ids: Ids) -> str:
     """What the ids add to the text. The token before them keeps their leading space."""
     decode, before = side.lane.models.decode, list(side.state.ids[-1:])
     text = decode([*before, *ids])[len(decode(before)) :]
-    return text + " (end)" * (ids[-1] in side.state.stop.eos)
+    return text + (" (end)" if ids[-1] in side.state.stop.eos else "")
 
 
 def same_source(a: Counter[Ids], b: Counter[Ids]) -> float | None:

@@ -81,7 +81,7 @@ def verdict(
         use = "Measure again; so far the best is" if doubt else "So far the best is"
     lossy = {each["name"] for each in rows if each["lossy"]}
     name, *ties = (
-        without_temperature(each) + " (lossy)" * (each in lossy)
+        without_temperature(each) + (" (lossy)" if each in lossy else "")
         for each in (best["name"], *best["ties"])
     )
     alike = f" (or {', '.join(ties)}: as fast here)" if ties else ""

@@ -37,7 +37,7 @@ def figure_cells(row: Row, answers: int) -> tuple[str, ...]:
         same = "lossy" if row["lossy"] else "other model"
     rate, tau = row["acceptance_rate"], row["tokens_per_pass"]
     alpha = "" if rate is None else f"{rate:.0%}"
-    times = _times(row) + "?" * incredible_row(row)
+    times = _times(row) + ("?" if incredible_row(row) else "")
     return _speed(row), times, spread, alpha, "" if tau is None else f"{tau:.2f}", same
 
 

@@ -137,7 +137,7 @@ def _loading(serving: ServingConfig, fp8: str) -> str:
     """Options of a server for how the models are loaded. `fp8`: its name of that cache."""
     template, cache = serving.chat_template, serving.kv_cache
     return (
-        " --trust-remote-code" * serving.trust_remote_code
+        (" --trust-remote-code" if serving.trust_remote_code else "")
         + (f" --chat-template {shlex.quote(template)}" if template else "")
         + (f" --kv-cache-dtype {fp8}" if cache == "fp8" else "")
     )

@@ -34,7 +34,7 @@ def _row(score: LaneScore) -> tuple[str, ...]:
     return (
         score.label,
         f"{speed.median:.1f}" if speed else "",
-        f"{times.median:.2f}x{'?' * score.incredible}" if times else "",
+        f"{times.median:.2f}x{'?' if score.incredible else ''}" if times else "",
         f"{times.low:.2f}-{times.high:.2f}" if times and ranged else "",
         str(speed.count) if speed else "",
         f"{score.tokens_per_pass:.2f}" if score.tokens_per_pass else "",

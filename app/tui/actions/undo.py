@@ -283,7 +283,7 @@ class Undo:
         self._kept.add(path)
         self._put_back = changes[0].question  # which was kept as not sent
         told, key = self.app.state.notice, self.app.state.keys["run.redo"]
-        self.app.show_notice(f"{told}{'; ' * bool(told)}{key} brings back what was undone")
+        self.app.show_notice(f"{told}{'; ' if told else ''}{key} brings back what was undone")
 
     def _put_question_back(self) -> None:
         """The question of the turn that was undone is in the prompt again, and leaves it with a

@@ -39,7 +39,7 @@ def lane_title(state: AppState, number: int, lane: LaneState) -> tuple[list[Part
         left.append(Part(mark, "$error" if lane.phase is Phase.ERROR else "$primary"))
     if changed:
         first, *more = (shortest(text) for text in changed)
-        left.append(Part(f"next {first}{'…' * bool(more)}", "$warning", 2))
+        left.append(Part(f"next {first}{'…' if more else ''}", "$warning", 2))
     if state.answers_differ and lane.info.name == state.goes_on_from:
         left.append(Part("next turn continues here", "italic $primary", 5))
     if (place := state.place(lane.info.name)) is not None:
@@ -96,7 +96,7 @@ def settings_in_title(lane: LaneState, effective: Params) -> list[str]:
     overrides = lane.info.overrides
     facts = []
     if gamma := gamma_in_title(lane, effective):
-        facts.append(gamma + "*" * ("gamma" in overrides))
+        facts.append(gamma + ("*" if "gamma" in overrides else ""))
     if "temperature" in overrides:
         facts.append(f"T{effective.sampling.temperature:g}*")
     if lane.info.endpoint is not None:

@@ -68,7 +68,7 @@ def speedup_text(score: LaneScore, ranges: bool) -> str:
     known = score.speedup
     if score.is_baseline or not ranges:
         known = replace(known, count=1)
-    return range_text(known, "?" * score.incredible)
+    return range_text(known, "?" if score.incredible else "")
 
 
 def range_text(spread: Spread, doubt: str = "") -> str:
@@ -80,7 +80,7 @@ def range_text(spread: Spread, doubt: str = "") -> str:
 def passes_text(score: LaneScore) -> str:
     if not score.passes or score.left_out:
         return ""
-    return f"{score.passes} pass{'es' * (score.passes != 1)}"
+    return f"{score.passes} {'pass' if score.passes == 1 else 'passes'}"
 
 
 def same_text(score: LaneScore) -> str:

@@ -32,7 +32,7 @@ def title_bar(state: AppState) -> tuple[list[Part], list[Part]]:
         facts += [(pluralize(loaded.threads, "thread"), 6)] if loaded.threads else []
     if state.seed is not None:
         then = f", then {state.next_seed}" if state.next_seed not in (None, state.seed) else ""
-        facts.append((f"seed {state.seed}{', drawn anew' * state.redrawn}{then}", 2))
+        facts.append((f"seed {state.seed}{', drawn anew' if state.redrawn else ''}{then}", 2))
     if (share := state.context_share) >= CONTEXT_SHARE:
         facts.append((f"context {share:.0%}", 3))
     facts.append((state.schedule, 0))
@@ -187,7 +187,7 @@ def _position(position: float, seconds: float) -> str:
 def loading(state: AppState, cells: int = 20) -> str:
     """Return what is being loaded, how far, and for how long if that is long."""
     waited = state.loading_seconds
-    return progress(state.loading, cells) + f" · {waited:.0f} s" * (waited >= SLOW_SECONDS)
+    return progress(state.loading, cells) + (f" · {waited:.0f} s" if waited >= SLOW_SECONDS else "")
 
 
 def progress(loading: Loading | None, cells: int = 20) -> str:

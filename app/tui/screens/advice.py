@@ -207,7 +207,7 @@ class AdviceScreen(Dialog[Mapping[str, Any] | None]):
         self.query_one("#advice-found", Static).update(Content("\n").join(lines))
         early = bool(now.document and now.document["ended_early"])
         # the title is always visible
-        box.border_title = Content(self._said or TITLE + " (so far)" * early)
+        box.border_title = Content(self._said or (f"{TITLE} (so far)" if early else TITLE))
         box.show_keys(self._hints)
 
     @property

@@ -184,7 +184,7 @@ class TokenText:
         for index in range(len(self.wrapper)):
             line = self.wrapper[index]
             at = line.start
-            for run, style in (*line.runs, ("\n" * line.hard, TokenStyle.TEXT)):
+            for run, style in (*line.runs, ("\n" if line.hard else "", TokenStyle.TEXT)):
                 if style not in NOT_KEPT:
                     text.append(run)
                     offsets += range(at, at + len(run))

@@ -146,7 +146,7 @@ def forecast_line(found: Forecast, alpha: float | None, width: int, lane: int = 
     ahead = found.now > found.speeds[best]  # by too few rounds to call it the best
     each = -(-len(found.speeds) // COLUMNS)  # gammas that share a column
     styles = {now // each: "$warning", best // each: "$accepted"}
-    named = f"{lane}: " * bool(lane) + "what if " * (width >= WIDE)
+    named = (f"{lane}: " if lane else "") + ("what if " if width >= WIDE else "")
     parts: list[str | Content] = [f"{named}γ " if named else "", "0"]
     shown = fastest(found.speeds, each)
     blocks = speed_columns(tuple(found.speeds[gamma] for gamma in shown))
@@ -157,7 +157,7 @@ def forecast_line(found: Forecast, alpha: float | None, width: int, lane: int = 
     beyond = "?" if now > seen else ""
     present = f"now γ{now}{beyond} {speed(found.now)}"
     is_best = best == now > 0 and not ahead
-    up_to = f" up to γ{seen}" * (seen < len(found.speeds) - 1)
+    up_to = f" up to γ{seen}" if seen < len(found.speeds) - 1 else ""
     if is_best:
         advice = f" {present}{error(found, best)} tok/s, the best{up_to}"
         if Content.assemble(*parts, advice).cell_length > width:

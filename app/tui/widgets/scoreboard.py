@@ -201,9 +201,12 @@ def session_parts(state: AppState, width: int) -> list[Part]:
         [f"{lane} {speedups.median:.1f}×" for _, lane, speedups in known],
     )
     counts = {speedups.count for _, _, speedups in known}
-    runs_of_all = f"{'up to ' * (len(counts) > 1)}{pluralize(max(counts), 'run')}"
-    head = f"{'these settings, ' * (width >= RANGE_COLUMNS)}{runs_of_all}:"
+    up_to = "up to " if len(counts) > 1 else ""
+    these = "these settings, " if width >= RANGE_COLUMNS else ""
+    head = f"{these}{up_to}{pluralize(max(counts), 'run')}:"
     room = width - len(head) - 2
     texts = next((form for form in forms if cell_len(" · ".join(form)) <= room), forms[-1])
-    parts = [Part(f"{'· ' * bool(n)}{text}", "$foreground", 1 + n) for n, text in enumerate(texts)]
+    parts = [
+        Part(f"{'· ' if n else ''}{text}", "$foreground", 1 + n) for n, text in enumerate(texts)
+    ]
     return [Part(head, "$quiet"), *parts]

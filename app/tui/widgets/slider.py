@@ -119,7 +119,7 @@ class Slider(Widget, can_focus=True):
         bare, number = self.typed is None, "" if self._refused else typed
         here = self.screen.focused is self  # `has_focus` follows later
         char = event.character if event.is_printable else None
-        fits = char and char in f"0123456789.,{'-' * (not number)}"
+        fits = char and char in ("0123456789.," if number else "0123456789.,-")
         if fits and here and len(number) < TYPED_CELLS:
             self._type(f"{number}{char}")
         elif char and not (bare and here) and self._write(f"{number}{char}"):
