@@ -206,11 +206,11 @@ class Decoder:
     @torch.inference_mode()
     def step(self, params: Params) -> Round:
         """Run one round. Raises RuntimeError before `start` and once `finished` is set, InputError
-        if the target's logits are not finite. A round that failed or was interrupted may be run
-        again; on a target with recurrent states, call `resume` instead."""
+        if the target's logits are not finite. A round that failed while it drafted or verified may
+        be run again; after a later error, and on a target with recurrent states, call `resume`."""
         if self.finished:
             raise RuntimeError(f"the generation has ended ({self.finished})")
-        if not self.generated:
+        if not self.generated or not self._ids:  # no ids: the last round's logits were not finite
             raise RuntimeError("call `start` before `step`")
         begun = time.perf_counter()
         # `_prepare` marks the new clock: what it launches is timed with the next round's draft.
@@ -229,9 +229,8 @@ class Decoder:
         # Of what the last round prepared, if anything: how long it took, then the pause since.
         *prepared, draft_seconds, verify_seconds = clock.parts()
         draft_seconds += sum(prepared[:1])
-        self._cache.commit(len(result.path) + 1)
         choice = [result.tokens[node] for node in result.path] + [result.bonus]
-        emitted = self._commit(choice, params)
+        emitted = self._commit(choice, params, rows=len(result.path) + 1)
         if self.drafter is not None:
             self.drafter.observe(self._ids, len(result.path))
         total_seconds = time.perf_counter() - begun
@@ -353,8 +352,9 @@ class Decoder:
         prompt = len(self._ids) - len(self.generated)
         return min(params.max_new_tokens, self.target.context + 1 - prompt)
 
-    def _commit(self, emitted: list[int], params: Params) -> list[int]:
-        """Commit `emitted`, cut where the generation ends; return the committed part."""
+    def _commit(self, emitted: list[int], params: Params, rows: int = 0) -> list[int]:
+        """Commit `emitted`, cut where the generation ends, and the cache's next `rows`; return the
+        committed part."""
         before = self._ids[self._answer_from :] if self._stop.texts else ()
         end = self._stop.cut(before, emitted)
         room = self._limit(params) - len(self.generated)
@@ -364,6 +364,7 @@ class Decoder:
         elif len(emitted) >= room:
             self.finished = "length"
             emitted = emitted[: max(room, 0)]
+        self._cache.commit(rows)
         self.generated += emitted
         if not params.sampling.greedy:
             self._noise.advance(len(emitted))

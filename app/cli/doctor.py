@@ -153,7 +153,7 @@ def _settings() -> Finding:
 
     settings = load_settings({})
     _ = theme_of(settings), keymap_of(settings)
-    own = [name for name in os.environ if name.startswith("SPECCHAT_")]
+    own = [name for name in os.environ if name.upper().startswith("SPECCHAT_")]
     known = {*KEYS, *(f"SPECCHAT_{name.upper()}" for name in Settings.model_fields)}
     found = str(config_file()) if config_file().is_file() else "defaults"
     presets = Presets()

@@ -9,14 +9,15 @@ import typer
 from typer.exceptions import TyperException
 
 from app.cli.commands import cli
-from app.cli.suggestions import meant_by
 from app.cli.terminal import OutputLost, complain, discard_output, guard_stderr
+from app.text.suggestions import meant_by
 from decoding.errors import InputError, ParameterError, is_out_of_memory
 
 
 def _perhaps(error: TyperException) -> str:
-    """The complaint about an unknown option or command, with what may have been meant; Typer's own
-    names options that are spelled nearly so, hidden ones too. Empty for other errors."""
+    """The complaint about an unknown option or command, or a prompt without quotes, with what may
+    have been meant; Typer's own names options that are spelled nearly so, hidden ones too. Empty
+    for other errors."""
     context = getattr(error, "ctx", None)
     if context is not None and error.message.startswith("Got unexpected extra argument"):
         return error.message + ("; put the prompt in quotes" if context.info_name == "run" else "")

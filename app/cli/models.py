@@ -3,6 +3,7 @@ downloads public families."""
 
 from __future__ import annotations
 
+import shlex
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -126,7 +127,7 @@ def _format_models(found: dict[str, Any]) -> str:
     for family in found["families"]:
         lines += [f"{family['name']}: --family {family['name']}", *_rows(family)]
     for model in found["models"]:
-        size, source = format_bytes(model["size"]), _as_option(model["source"])
+        size, source = format_bytes(model["size"]), _value(model["source"])
         lines += [f"{model['name']} ({size}): --target {source}", *_rows(model, options=True)]
     for family in found["public"]:
         name, rest = family["name"], family["to_download"]
@@ -147,14 +148,14 @@ def _rows(family: dict[str, Any], options: bool = False) -> list[str]:
     rows = []
     for part in family["parts"]:
         role, source = part["strategy"], part["source"]
-        shown = f"--{role} {_as_option(source)}" if source and options else source
+        shown = f"--{role} {_value(source)}" if source and options else source
         rows.append(f"  {'✓' if source else '·'} {role:<7} {shown or part['advice']}")
     return rows
 
 
-def _as_option(source: str) -> str:
-    """A folder as it may be given: by its hub id, if that leads to it."""
+def _value(source: str) -> str:
+    """A folder as an option's value: its hub id, if that leads to it."""
     from app.models.hub import cached_folder, hub_id
 
     name = hub_id(source)
-    return name if name and cached_folder(Repo(name)) == Path(source) else source
+    return name if name and cached_folder(Repo(name)) == Path(source) else shlex.quote(source)

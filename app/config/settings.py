@@ -12,7 +12,6 @@ import secrets
 import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -43,6 +42,7 @@ from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import DEFAULT_STRATEGIES, EAGLE_1
 from app.strategies.roles import ROLES
 from app.text.numbers import whole_number
+from app.text.suggestions import meant_by
 from app.text.unicode import require_unicode
 from decoding.errors import InputError, reason_for
 from decoding.json_text import parse_json
@@ -388,7 +388,7 @@ def _first_error(error: ValidationError, given: dict[str, Any]) -> str:
     """Where the first wrong value came from, and what it should be."""
     first = error.errors()[0]
     name, *inside = map(str, first["loc"])
-    source = "--" + name.replace("_", "-") if name in given else source_of(name)
+    source = _flag(name) if name in given else source_of(name)
     if name == "families" and inside:  # a table of tables: which line of it
         where = f"{'.'.join((name, *inside))} in {config_file()}"
         if first["type"] == "extra_forbidden":
@@ -398,8 +398,8 @@ def _first_error(error: ValidationError, given: dict[str, Any]) -> str:
         others = "the settings are those of specchat --help"
         if name == "preset":  # which --help lists, too
             others = "a preset is chosen with --preset"
-        elif near := get_close_matches(name.replace("-", "_"), Settings.model_fields, 1):
-            others = f"perhaps {near[0]}"
+        elif near := meant_by(_flag(name), [*map(_flag, Settings.model_fields)]):
+            others = f"perhaps {near[0].removeprefix('--').replace('-', '_')}"
         return f"{source}: there is no such setting; {others}"
     return f"{source}: {complaint(first)}"
 
@@ -409,10 +409,13 @@ def source_of(name: str) -> str:
     return _variable(name) or f"{name} in {config_file()}"
 
 
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
 def _variable(name: str) -> str | None:
     """The environment variable that a setting has, in any case, as pydantic-settings takes it; None
     if none is set."""
     variable = f"specchat_{name}"
-    return next(
-        (each for each, value in os.environ.items() if value and each.lower() == variable), None
-    )
+    given = [each for each, value in os.environ.items() if value and each.lower() == variable]
+    return given[-1] if given else None  # the last of several is the one that counts

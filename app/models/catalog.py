@@ -66,7 +66,7 @@ def _inspect(folder: Path) -> CheckpointInfo | None:
     if detected is None:
         return None
     kind = _KINDS[detected]
-    if kind == "model" and not is_whole(folder):  # a download that was interrupted
+    if kind == "model" and not _has_weights(folder):  # a download that was interrupted
         return None
     text = config.get("text_config") or config.get("transformer_layer_config") or config
     hidden = int(text.get("hidden_size") or text.get("n_embd") or 0)
@@ -81,13 +81,17 @@ def _inspect(folder: Path) -> CheckpointInfo | None:
     )
 
 
+def _has_weights(folder: Path) -> bool:
+    return is_whole(folder) or any(folder.glob("*.gguf"))
+
+
 def cached_checkpoints() -> list[CheckpointInfo]:
     """Return the checkpoints in the Hugging Face cache by name: the main revision of each, or else
     its newest. Repositories that can't be read are skipped; huggingface_hub's own scan would give
     up the whole cache."""
     folders = []
     for repo in cached_repos():
-        with suppress(OSError):
+        with suppress(OSError, ValueError):
             folders.append(cached_folder(repo) or _newest_snapshot(repo))
     found = [inspect_folder(folder) for folder in folders if folder]
     return sorted((each for each in found if each), key=lambda each: each.name.lower())
@@ -185,7 +189,7 @@ def resolve_model_folder(text: str) -> CheckpointInfo:
     if not exists:
         raise InputError(f"no folder {text}")
     found = inspect_folder(folder)
-    if found is None and (folder / "config.json").is_file() and not is_whole(folder):
+    if found is None and (folder / "config.json").is_file() and not _has_weights(folder):
         raise InputError(f"{text} has a config.json but not all of the model's weights")
     if found is None and (any(folder.glob("*.gguf")) or (folder / "adapter_config.json").is_file()):
         raise InputError(f"{text} holds a GGUF file or an adapter: start with --target {text}")

@@ -52,7 +52,7 @@ def cached_folder(repo: Repo) -> Path | None:
     there is none."""
     cache, revision = repo_cache(repo), repo.revision or "main"
     try:
-        commit = (cache / "refs" / revision).read_text().strip()
+        commit = (cache / "refs" / revision).read_text(errors="replace").strip() or revision
     except OSError:
         commit = revision
     folder = cache / "snapshots" / commit

@@ -141,7 +141,7 @@ def _untrained(
     draft_vocab: Tensor | None,
     seed: int,
 ) -> dict[str, Tensor]:
-    """The weights of an untrained head. `lm_head` [V, H]: the target's, with its final scale."""
+    """The weights of an untrained head. `lm_head` [V, H]: as `scaled_lm_head` gives it."""
     hidden = lm_head.shape[1]
     narrow = config.hidden < hidden
     scale = _final_scale(target, hidden)

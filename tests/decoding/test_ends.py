@@ -215,6 +215,8 @@ def test_logits_that_are_not_numbers_end_it(drafts: str, params: Params) -> None
         for _ in broken.generate(PROMPT, params):
             pass
     assert broken.generated == sound.generated[: len(broken.generated)]
+    with pytest.raises(RuntimeError, match="call `start`"):
+        broken.step(params)
 
 
 def test_logits_that_never_were_numbers() -> None:

@@ -139,18 +139,27 @@ def test_a_start_within_an_answer_counts_its_tokens(name: str) -> None:
     assert decoder.finished == "stop" and decoder.generated == truth[8:9]
 
 
-@pytest.mark.parametrize("name", [name for name in DECODERS if name not in HYBRIDS])
+NO_STATES = [name for name in DECODERS if name not in HYBRIDS]
+
+
+@pytest.mark.parametrize(
+    ("name", "later"),
+    [*((name, False) for name in NO_STATES),
+     *((name, True) for name in NO_STATES if not name.startswith("eagle"))],
+)  # fmt: skip
 def test_a_round_that_was_interrupted_may_be_run_again(
-    name: str, monkeypatch: pytest.MonkeyPatch
+    name: str, later: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """In the target's pass, or while its tokens are decoded to look for a stop text (`later`)."""
     decoder = DECODERS[name]()
     interrupted(decoder, 1, GREEDY)
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
     with monkeypatch.context() as patch:
-
-        def interrupt(*_: object) -> None:
-            raise KeyboardInterrupt
-
-        patch.setattr(decoder.target, "forward", interrupt)
+        owner: object = Stop if later else decoder.target
+        patch.setattr(owner, "cut" if later else "forward", interrupt)
         for _ in range(2):
             with pytest.raises(KeyboardInterrupt):
                 decoder.step(GREEDY)

@@ -82,7 +82,8 @@ class GammaForecast(Widget):
         lanes = [*state.lanes.values()]
         if state.running:
             shown = lanes[self._lane - 1 : self._lane]
-            return shown[0] if shown and shown[0].info.default_gamma else lane
+            drafts = shown and shown[0].active and shown[0].info.default_gamma
+            return shown[0] if drafts else lane
         found = []
         for number, each in enumerate(lanes, 1):
             known = forecast_for_lane(state, each)

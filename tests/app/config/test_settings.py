@@ -95,6 +95,10 @@ def test_what_is_wrong_is_named_with_its_source(
     with pytest.raises(InputError, match=r"no such setting; perhaps max_new_tokens$"):
         load_settings({})
     config.write_text("")
+    config.write_text("model = 'a'")
+    with pytest.raises(InputError, match=r"no such setting; perhaps target$"):
+        load_settings({})
+    config.write_text("")
     monkeypatch.setenv("specchat_top_p", "4")
     with pytest.raises(InputError, match="^specchat_top_p: .*not '4'"):
         load_settings({})

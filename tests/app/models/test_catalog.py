@@ -215,7 +215,10 @@ def test_what_is_broken_in_the_cache_does_not_hide_the_rest(hub: Path) -> None:
     ref = keep(hub, "acme/ref", DEMO / "draft").parents[1] / "refs" / "main"
     ref.unlink()
     ref.symlink_to(ref)  # its newest revision is taken
-    assert [each.name for each in cached_checkpoints()] == ["acme/big", "acme/ref"]
+    for name, odd in (("acme/empty", b""), ("acme/odd", b"\xff\xfe")):
+        keep(hub, name, DEMO / "draft").parents[1].joinpath("refs", "main").write_bytes(odd)
+    found = [each.name for each in cached_checkpoints()]
+    assert found == ["acme/big", "acme/empty", "acme/odd", "acme/ref"]
 
 
 def test_a_model_without_all_its_weights_is_none(hub: Path, tmp_path: Path) -> None:
@@ -228,6 +231,8 @@ def test_a_model_without_all_its_weights_is_none(hub: Path, tmp_path: Path) -> N
     assert options.source("draft") is None
     with pytest.raises(InputError, match="but not all of the model's weights"):
         resolve_model_folder(str(place))
+    (place / "begun-Q4_K_M.gguf").touch()  # weights of another kind, beside a config.json
+    assert [each.name for each in cached_checkpoints()] == ["acme/begun"]
 
 
 def test_the_command_and_families_of_ones_own(

@@ -214,6 +214,10 @@ async def test_a_lane_that_does_not_draft_shows_that_of_another_in_every_run(pla
             await stage.tell(RunFinished(0, False))
             assert "2: what if γ 0" in row(stage)
             assert stage.app.main.query_one(GammaForecast).forecast
+        stage.app.state.lanes["draft"].enabled = False
+        await stage.begin("Three")
+        await stage.tell(prefilled("ar", "The"))
+        assert "the lane in focus does not draft" in row(stage)
 
 
 async def test_it_agrees_with_the_scoreboard(play: Play) -> None:

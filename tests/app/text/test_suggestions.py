@@ -6,7 +6,7 @@ import pytest
 import typer
 
 from app.cli.commands import cli
-from app.cli.suggestions import SYNONYMS, meant_by
+from app.text.suggestions import SYNONYMS, meant_by
 
 COMMAND = typer.main.get_command(cli)
 OPTIONS = [name for each in COMMAND.params for name in each.opts]
