@@ -91,11 +91,11 @@ class Decoder:
         stop: Stop = Stop(),  # noqa: B008 (frozen)
         shared: PrefilledPrompt | None = None,
         cancelled: Callable[[], bool] = lambda: False,
-        begun: int = 0,
+        answered: int = 0,
     ) -> int:
         """Prefill `prompt` and return the first token. Cached rows of a common prefix are reused,
-        and those of `shared` are copied instead of computed. The last `begun` ids of `prompt` are
-        the beginning of the answer for penalties and stop texts, though not in `generated`.
+        and those of `shared` are copied instead of computed. The last `answered` ids of `prompt`
+        are the beginning of the answer for penalties and stop texts, though not in `generated`.
 
         Raises InputError for a prompt that is empty, longer than the context, or of unknown ids,
         and for logits that are not finite; InterruptedError when `cancelled()` between two chunks.
@@ -103,7 +103,7 @@ class Decoder:
         prompt = list(map(int, prompt))  # also of a tensor
         if not prompt:
             raise InputError("the prompt is empty: give at least one token")
-        prompted = self._begin("the prompt", prompt, (), stop, shared, cancelled, begun)
+        prompted = self._begin("the prompt", prompt, (), stop, shared, cancelled, answered)
         self._rounds = 0
         self._noise.seed(seed)
         logits = self._penalties.apply(prompted.logits, params.sampling, prompt)
@@ -147,7 +147,7 @@ class Decoder:
         stop: Stop,
         shared: PrefilledPrompt | None,
         cancelled: Callable[[], bool],
-        begun: int = 0,
+        answered: int = 0,
     ) -> PrefilledPrompt:
         """Prefill all but the last token of `prompt` and `generated`, or all of a prompt alone.
         `name` is what messages of errors call them."""
@@ -156,7 +156,7 @@ class Decoder:
         require_known_ids(self.target.vocab_size, name, [*ids, *generated[-1:]])
         self._stop = stop
         prompted = self._prefill(ids, shared, cancelled)
-        self._answer_from = len(prompt) - begun
+        self._answer_from = len(prompt) - answered
         self._penalties = Penalties(self._answer_from, self.target.device)
         self.generated = list(generated)
         self._ids += generated[-1:]

@@ -13,8 +13,8 @@ from filelock import FileLock
 def write_atomically(path: Path, content: str | bytes, *, private: bool = True) -> None:
     """Replace a file, or the one that a link points to, without ever leaving a partial one. Who may
     read it stays as it was; a new one is its owner's alone if `private`, else as other new files
-    are. Raises OSError."""
-    path = path.resolve()
+    are. Raises OSError, which names `path`."""
+    name, path = path, path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{secrets.token_hex(8)}.tmp")
     mode = 0o600 if private else 0o666  # less the umask
@@ -26,8 +26,10 @@ def write_atomically(path: Path, content: str | bytes, *, private: bool = True) 
         if path.exists():
             os.chmod(beside, path.stat().st_mode)
         os.replace(beside, path)
-    except BaseException:
+    except BaseException as error:
         beside.unlink(missing_ok=True)
+        if isinstance(error, OSError):  # its own is of the file beside, or none
+            raise OSError(error.errno, error.strerror or str(error), str(name)) from error
         raise
 
 

@@ -54,10 +54,10 @@ def run_sampling_test(
         if not isinstance(lane, Lane):
             raise InputError("this lane is a server: its next tokens can't be sampled one by one")
         context = conversation.last_context(lanes.models)
-        begun = context.unfinished.get(request.lane, ())
-        ids = [*context.prompt_ids, *begun]
+        said = context.unfinished.get(request.lane, ())
+        ids = [*context.prompt_ids, *said]
         tree = mailbox.trees.get(request.lane)
-        state = StartState(ids, mailbox.params, context.stop, mailbox.seed, tree, len(begun))
+        state = StartState(ids, mailbox.params, context.stop, mailbox.seed, tree, len(said))
         for result in compare_with_target(
             lane,
             state,

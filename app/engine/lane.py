@@ -186,11 +186,11 @@ class Lane:
         stop: Stop,
         shared: PrefilledPrompt | None = None,
         cancelled: Callable[[], bool] = lambda: False,
-        begun: int = 0,
+        answered: int = 0,
     ) -> TokenEvent:
         """Prefill the prompt and return the first token. `shared`: the same prompt, prefilled by
         another lane on the target; its time counts towards this lane's TTFT as if it had been its
-        own. `begun` ids at the prompt's end are the beginning of the answer."""
+        own. `answered` ids at the prompt's end are the beginning of the answer."""
         self.ids, self.rounds, self.stats = [], [], Stats()
         self.prompt_ids = prompt_ids
         self._stop = stop
@@ -199,7 +199,7 @@ class Lane:
             shared = None
         started = time.perf_counter()
         params = self.params = self.spec.effective_params(params)
-        first = self._decoder.start(prompt_ids, params, seed, stop, shared, cancelled, begun)
+        first = self._decoder.start(prompt_ids, params, seed, stop, shared, cancelled, answered)
         self.ttft_seconds = time.perf_counter() - started
         if self.prompt.copied:
             self.ttft_seconds += self.prompt.seconds
@@ -284,11 +284,11 @@ class Lane:
         shared: PrefilledPrompt | None = None,
         cancelled: Callable[[], bool] = lambda: False,
         tokens: int | None = None,
-        begun: int = 0,
+        answered: int = 0,
     ) -> None:
-        """Generate a whole answer, or as many rounds as its first `tokens` take; `begun` as in
+        """Generate a whole answer, or as many rounds as its first `tokens` take; `answered` as in
         `start`. Raises InterruptedError when `cancelled()`."""
-        self.start(prompt_ids, params, seed, stop, shared, cancelled, begun)
+        self.start(prompt_ids, params, seed, stop, shared, cancelled, answered)
         while not self.finished and (tokens is None or len(self.ids) < tokens):
             if cancelled():
                 raise InterruptedError

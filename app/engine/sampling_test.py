@@ -33,7 +33,7 @@ Ids = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class StartState:
-    """Where to draw from: the `ids` so far, the last `begun` of an unfinished answer, with the
+    """Where to draw from: the `ids` so far, the last `answered` of an unfinished answer, with the
     lane's present settings and tree."""
 
     ids: Sequence[int]
@@ -41,7 +41,7 @@ class StartState:
     stop: Stop
     seed: int
     tree: str | None = None
-    begun: int = 0
+    answered: int = 0
 
 
 def compare_with_target(
@@ -117,7 +117,7 @@ class _Side:
             self.prompt,
             self.cancelled,
             self.tokens,
-            state.begun,
+            state.answered,
         )
         self.prompt = lane.prompt  # prefilled only the first time
         self.drawn[tuple(lane.ids[: self.tokens])] += 1

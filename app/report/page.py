@@ -77,12 +77,8 @@ def check_report(path: Path) -> None:
 
 
 def write_report(path: Path, report: Report) -> None:
-    """Write the report in the format of the path's suffix. Raises OSError, with the path."""
-    data = report.render(path.suffix.lower())
-    try:
-        write_atomically(path, data, private=False)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
+    """Write the report in the format of the path's suffix. Raises OSError."""
+    write_atomically(path, report.render(path.suffix.lower()), private=False)
 
 
 def _markdown(title: str, sections: Sequence[Section]) -> str:

@@ -27,11 +27,12 @@ def test_what_fails_leaves_the_old_file_and_nothing_else(
     path.write_text("old")
 
     def fail(descriptor: int) -> None:
-        raise OSError("no space left")
+        raise OSError(28, "no space left")
 
     monkeypatch.setattr(os, "fsync", fail)
-    with pytest.raises(OSError, match="no space"):
+    with pytest.raises(OSError, match="no space") as failed:
         write_atomically(path, b"new")
+    assert failed.value.filename == str(path)
     assert path.read_text() == "old" and os.listdir(tmp_path) == ["file"]
 
 

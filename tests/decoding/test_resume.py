@@ -129,13 +129,13 @@ def test_a_start_within_an_answer_counts_its_tokens(name: str) -> None:
     interrupted(decoder, 0, penalized)
     rest_of(decoder, penalized)
     truth = decoder.generated
-    decoder.start([*PROMPT, *truth[:8]], penalized, seed=5, begun=8)
+    decoder.start([*PROMPT, *truth[:8]], penalized, seed=5, answered=8)
     rest_of(decoder, penalized)
     assert decoder.generated[:8] == truth[8:]
     across = Stop(
         texts=(f"{truth[7]},{truth[8]},",), decode=lambda ids: "".join(f"{i}," for i in ids)
     )
-    decoder.start([*PROMPT, *truth[:8]], penalized, seed=5, stop=across, begun=8)
+    decoder.start([*PROMPT, *truth[:8]], penalized, seed=5, stop=across, answered=8)
     assert decoder.finished == "stop" and decoder.generated == truth[8:9]
 
 

@@ -58,8 +58,8 @@ def parse_size(text: str) -> tuple[int, int]:
 
 
 def write_cast(recording: Recording, path: Path, size: tuple[int, int], speed: float) -> None:
-    """Write a recording. Raises InputError if the file exists or has no folder, OSError, with the
-    path, if it can't be written, and SystemExit if the screen fails."""
+    """Write a recording. Raises InputError if the file exists or has no folder, OSError if it
+    can't be written, and SystemExit if the screen fails."""
     if path.exists():
         raise InputError(f"--cast {path}: the file exists, choose another name")
     if not path.parent.is_dir():
@@ -76,10 +76,7 @@ def write_cast(recording: Recording, path: Path, size: tuple[int, int], speed: f
     if not frames:
         raise SystemExit(1)  # Textual has said why
     lines = [json.dumps(header), *(json.dumps([round(at, 3), "o", data]) for at, data in frames)]
-    try:
-        write_atomically(path, "\n".join(lines) + "\n", private=False)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
+    write_atomically(path, "\n".join(lines) + "\n", private=False)
 
 
 async def render_frames(

@@ -302,7 +302,7 @@ def test_from_where_a_lane_was_stopped(
     listener.session.send(StartSamplingTest("draft", 2))
     assert not listener.wait(SamplingTest).context.endswith("fox")
     said = ids_of(listener.heard, "draft")
-    assert said and list(states[0].ids[-states[0].begun :]) == said
+    assert said and list(states[0].ids[-states[0].answered :]) == said
 
 
 @pytest.mark.parametrize("what", [StopSamplingTest(), StopRun(), Run("and on"), None])
